@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Emulator, type EmulatorOptions, startEmulator } from 'aws-emulator';
+import { type Emulator, type EmulatorOptions, startEmulator, type Variables } from 'aws-emulator';
 import {
   createDataDirectory,
   type DynamoDbOptions,
@@ -10,12 +10,16 @@ import {
 } from 'aws-emulator/dynamodb';
 import { type GatewayOptions, startGateway } from 'aws-emulator/gateway';
 import type { AfterForgetting } from 'aws-emulator/loopback';
-import type { EnvironmentName } from '../contract/environment.ts';
+import {
+  type DeployedSettings,
+  type EnvironmentName,
+  settingNames,
+} from '../contract/environment.ts';
 import { gatewayResponseTable } from '../contract/gateway-responses.ts';
+import type { TableVariable } from '../contract/tables.ts';
 import { provideAssembly } from './assembly.ts';
-import { localVariables, settingValues, tableNames } from './function-variables.ts';
+import { startingResponse } from './pages.ts';
 import { startPushService } from './push-service/push-service.ts';
-import { startingResponse } from './starting-response.ts';
 
 export interface StackOptions
   extends Omit<GatewayOptions, 'responses' | 'starting' | 'onFailure'>,
@@ -159,4 +163,43 @@ async function listening<Server>(
     }
     throw error;
   }
+}
+
+export interface LocalValues {
+  /** Is added to the extra push origins. */
+  readonly pushServiceOrigin: string;
+  /** Of the gateway, in place of the deployed API. */
+  readonly baseUrl: string;
+  /** Values that replace the template's. */
+  readonly overrides?: Readonly<Partial<Record<string, string>>> | undefined;
+}
+
+/** The variables of a function in the local stack, given those of the template. */
+export function localVariables(
+  variables: Variables,
+  { pushServiceOrigin, baseUrl, overrides = {} }: LocalValues,
+): Variables {
+  const replaced = Object.entries(variables).map(([name, templateValue]) => {
+    const value = overrides[name] ?? (name === 'PUBLIC_BASE_URL' ? baseUrl : templateValue);
+    if (name !== 'EXTRA_PUSH_ORIGINS') return [name, value];
+    return [name, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
+  });
+  return Object.fromEntries(replaced);
+}
+
+/** Table names by the environment variable that contains them. */
+export type TableNames = Readonly<Record<TableVariable, string>>;
+
+export function tableNames(environments: Iterable<Variables>): TableNames {
+  const variables = [...environments].flatMap((environment) => Object.entries(environment));
+  return Object.fromEntries(variables.filter(([name]) => name.endsWith('_TABLE'))) as TableNames;
+}
+
+/** The operator's settings, as environment variables. */
+export type SettingValues = Readonly<Record<keyof DeployedSettings, string>>;
+
+/** The operator's settings among the variables of functions. */
+export function settingValues(environments: Iterable<Variables>): SettingValues {
+  const variables: Record<string, string> = Object.assign({}, ...environments);
+  return Object.fromEntries(settingNames.map((name) => [name, variables[name]!])) as SettingValues;
 }

@@ -2,22 +2,21 @@ import { join } from 'node:path';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
-import { simulatedProxy } from './simulated-proxy.ts';
-import { startStack } from './stack.ts';
-import { demoProject } from './start/demo-project.ts';
+import { demoProject } from './demo-project.ts';
 import {
   findFirefox,
   type LocalBrowser,
   manualSteps,
   type OpenFirefox,
   openFirefox,
-} from './start/firefox.ts';
-import { functionLog, functionLogFile } from './start/function-log.ts';
-import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
-import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
-import { requestLine } from './start/request-line.ts';
-import { shellFileOf, stateFile, stateOf, writeState } from './start/state-file.ts';
-import { startingResponse } from './starting-response.ts';
+} from './firefox.ts';
+import { type LocalConsole, openLocalConsole } from './local-console.ts';
+import { functionLog, functionLogFile, requestLine } from './log.ts';
+import { readStartOptions, type StartOptions, startHelp, UsageError } from './options.ts';
+import { startingResponse } from './pages.ts';
+import { simulatedProxy } from './simulated-browsers.ts';
+import { startStack } from './stack.ts';
+import { shellFileOf, stateFile, stateOf, writeState } from './state-file.ts';
 
 const { output, messages } = processTerminal;
 const print = (text: string) => output.write(`${text}\n`);

@@ -3,8 +3,7 @@
  * and then responds to two messages, before and after a broadcast.
  */
 import { once } from 'node:events';
-import type { TableNames } from '../../local/function-variables.ts';
-import { startStack } from '../../local/stack.ts';
+import { startStack, type TableNames } from '../../local/stack.ts';
 
 export interface StackTask {
   /** Directory of the synthesized assembly. */

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { behaviourSchema } from './behaviour.ts';
-import type { Channels } from './channels.ts';
-import { methodNotAllowed, Refusal } from './refusal.ts';
-import { readBody } from './request-body.ts';
-import { NothingToReportError } from './service-worker.ts';
-import { type ReceivedMessage, SimulatedBrowser } from './simulated-browser.ts';
+import { behaviourSchema, type Channels } from './channels.ts';
+import { methodNotAllowed, Refusal, readBody } from './refusal.ts';
+import {
+  NothingToReportError,
+  type ReceivedMessage,
+  SimulatedBrowser,
+} from './simulated-browser.ts';
 
 const bodyLimitBytes = 1024 * 1024;
 

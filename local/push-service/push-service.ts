@@ -13,16 +13,13 @@ import {
   createBrowserKeys,
   restoreBrowserKeys,
 } from '../../admin/browser/browser-keys.ts';
-import { normalizeApplicationServerKey } from './application-server-key.ts';
-import { Channels } from './channels.ts';
+import { Channels, type SimulatedSubscription, SubscriptionLog } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';
-import { type Endpoint, receivePush } from './endpoint.ts';
-import { PushCounter, type Respond } from './push-counter.ts';
+import { type Endpoint, PushCounter, type Respond, receivePush } from './endpoint.ts';
 import { acceptRealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { anyArrival, SimulatedBrowser } from './simulated-browser.ts';
-import { type SimulatedSubscription, SubscriptionLog } from './subscription-log.ts';
-import { VapidVerifier } from './vapid.ts';
+import { normalizeApplicationServerKey, VapidVerifier } from './vapid.ts';
 
 /** Longer than the idle timeout of any sender here, so that the sender closes idle connections. */
 const keepAliveTimeoutMs = 120_000;

@@ -4,9 +4,8 @@ import type { Duplex } from 'node:stream';
 import { isAllowedRequest, refusalText } from 'aws-emulator/loopback';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
-import { normalizeApplicationServerKey } from './application-server-key.ts';
-import type { Channel, Channels, PushedMessage } from './channels.ts';
-import type { RealSubscription } from './subscription-log.ts';
+import type { Channel, Channels, PushedMessage, RealSubscription } from './channels.ts';
+import { normalizeApplicationServerKey } from './vapid.ts';
 
 /**
  * The protocol between Firefox and Mozilla's push service: JSON over a WebSocket with the subprotocol

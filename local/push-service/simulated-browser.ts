@@ -1,12 +1,17 @@
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import * as z from 'zod';
 import type { BrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../admin/browser/decrypt.ts';
+import type { PushMessage } from '../../contract/message.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Channel, Channels, PushedMessage } from './channels.ts';
-import { NothingToReportError, postBeacon } from './service-worker.ts';
-import type { SimulatedSubscription } from './subscription-log.ts';
+import type {
+  Behaviour,
+  Channel,
+  Channels,
+  PushedMessage,
+  SimulatedSubscription,
+} from './channels.ts';
 
 /** A decrypted message, as in a browser's push event. */
 export interface ReceivedMessage {
@@ -121,5 +126,50 @@ export class SimulatedBrowser implements Channel {
     if (last === undefined)
       throw new NothingToReportError('The browser has not received any message.');
     return postBeacon(last.text, type);
+  }
+}
+
+/** The part of a push message that a beacon needs. */
+interface ReportableMessage {
+  readonly notification: {
+    readonly data: Pick<PushMessage['notification']['data'], 'carillon' | 'events'>;
+  };
+}
+
+const reportableSchema = z.object({
+  notification: z.object({
+    data: z.object({ carillon: z.literal(1), events: z.url({ protocol: /^https?$/ }) }),
+  }),
+}) satisfies z.ZodType<ReportableMessage>;
+
+export class NothingToReportError extends Error {
+  override readonly name = 'NothingToReportError';
+}
+
+/**
+ * Posts the beacon that a service worker posts after a notification was shown or clicked: text, for
+ * which browsers send no preflight.
+ * @param text the decrypted message.
+ * @returns the service's response.
+ * @throws {NothingToReportError} if Carillon did not send the message.
+ */
+export function postBeacon(
+  text: string,
+  type: EventType,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(parseMessage(text).notification.data.events, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ type }),
+  });
+}
+
+function parseMessage(text: string): ReportableMessage {
+  try {
+    return reportableSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    const message = 'The last message has no events URL: Carillon did not send it.';
+    throw new NothingToReportError(message, { cause });
   }
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { demoProject } from '../../local/demo-project.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import type { Stack } from '../../local/stack.ts';
-import { demoProject } from '../../local/start/demo-project.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { startLocalStack } from '../fixtures/local-stack.ts';
 import { busyPort, freePort } from '../fixtures/ports.ts';

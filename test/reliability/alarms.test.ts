@@ -11,7 +11,7 @@ import type { Template } from 'aws-emulator/template';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
-import type { Behaviour } from '../../local/push-service/behaviour.ts';
+import type { Behaviour } from '../../local/push-service/channels.ts';
 import { measured } from '../fixtures/measured-stack.ts';
 import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';

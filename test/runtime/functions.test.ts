@@ -8,7 +8,7 @@ import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
-import { startingResponse } from '../../local/starting-response.ts';
+import { startingResponse } from '../../local/pages.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';

@@ -1,8 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { clientVariables } from '../../contract/client-variables.ts';
-import type { SettingValues, TableNames } from '../function-variables.ts';
-import type { Stack } from '../stack.ts';
+import { clientVariables } from '../contract/client-variables.ts';
+import type { SettingValues, Stack, TableNames } from './stack.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */
 export const stateFile = '.carillon/local.json';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TableNames } from '../../../local/function-variables.ts';
-import { type LocalState, writeState } from '../../../local/start/state-file.ts';
-import { useFolder } from '../../fixtures/folder.ts';
-import { settings } from '../../fixtures/operator.ts';
+import type { TableNames } from '../../local/stack.ts';
+import { type LocalState, writeState } from '../../local/state-file.ts';
+import { useFolder } from '../fixtures/folder.ts';
+import { settings } from '../fixtures/operator.ts';
 
 const folder = useFolder();
 

@@ -1,4 +1,4 @@
-import { readStartOptions } from '../../../local/start/options.ts';
+import { readStartOptions } from '../../local/options.ts';
 
 test('absent and empty settings have defaults', () => {
   const defaults = {

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { localPaths } from '../../../console/local-stack.ts';
-import { useFolder } from '../../fixtures/folder.ts';
-import { busyPort, freePort } from '../../fixtures/ports.ts';
+import { localPaths } from '../../console/local-stack.ts';
+import { useFolder } from '../fixtures/folder.ts';
+import { busyPort, freePort } from '../fixtures/ports.ts';
 
 interface Interruption {
   /** Text of the output that triggers the interruption. */

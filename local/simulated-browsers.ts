@@ -1,15 +1,29 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { Pages } from 'aws-emulator/gateway';
 import * as z from 'zod';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
-import { projectIdSchema } from '../../contract/schemas/ids.ts';
-import type { PushService } from '../push-service/push-service.ts';
-import { postBeacon } from '../push-service/service-worker.ts';
-import { SimulatedBrowser } from '../push-service/simulated-browser.ts';
-import type { SimulatedProxy } from '../simulated-proxy.ts';
-import { jsonResponse } from './page-response.ts';
+import { pathOf } from '../contract/path-of.ts';
+import { routes } from '../contract/routes.ts';
+import { projectIdSchema } from '../contract/schemas/ids.ts';
+import { jsonResponse } from './pages.ts';
+import type { PushService } from './push-service/push-service.ts';
+import { postBeacon, SimulatedBrowser } from './push-service/simulated-browser.ts';
+
+/**
+ * Lets this process call the local stack from many addresses: through a proxy with an origin secret, as behind
+ * CloudFront. Nobody else knows the secret, so every other caller has the address of its connection.
+ */
+export function simulatedProxy() {
+  const secret = randomBytes(32).toString('base64url');
+  return {
+    environment: { ORIGIN_SECRET_HASHES: createHash('sha256').update(secret).digest('hex') },
+    /** The headers of a request from this address. */
+    headersFrom: (address: string) => ({ 'x-origin-secret': secret, 'x-forwarded-for': address }),
+  };
+}
+
+export type SimulatedProxy = ReturnType<typeof simulatedProxy>;
 
 /** They subscribe at the same time: fewer than the route's throttle admits in a burst. */
 const browsersPerRequest = 100;

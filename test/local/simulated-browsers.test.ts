@@ -1,10 +1,10 @@
 import type { Pages } from 'aws-emulator/gateway';
-import { localPaths } from '../../../console/local-stack.ts';
-import { routes } from '../../../contract/routes.ts';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { simulatedBrowsers } from '../../../local/start/simulated-browsers.ts';
-import { type Service, startService } from '../../fixtures/service.ts';
-import { until } from '../../fixtures/until.ts';
+import { localPaths } from '../../console/local-stack.ts';
+import { routes } from '../../contract/routes.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { simulatedBrowsers } from '../../local/simulated-browsers.ts';
+import { type Service, startService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 
 let control: ReturnType<typeof simulatedBrowsers> | undefined;
 let service: Service;

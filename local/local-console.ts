@@ -3,13 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pages } from 'aws-emulator/gateway';
 import { isAllowedRequest } from 'aws-emulator/loopback';
-import { type LocalSession, localPaths } from '../../console/local-stack.ts';
-import { bundleSdk } from '../../sdk/build/bundle.ts';
-import type { SimulatedProxy } from '../simulated-proxy.ts';
-import type { Stack } from '../stack.ts';
-import { fileResponse, forbidden, jsonResponse } from './page-response.ts';
-import { referencePage } from './reference-page.ts';
-import { simulatedBrowsers } from './simulated-browsers.ts';
+import { type LocalSession, localPaths } from '../console/local-stack.ts';
+import { bundleSdk } from '../sdk/build/bundle.ts';
+import { fileResponse, forbidden, jsonResponse, referencePage } from './pages.ts';
+import { type SimulatedProxy, simulatedBrowsers } from './simulated-browsers.ts';
+import type { Stack } from './stack.ts';
 import type { LocalState } from './state-file.ts';
 
 /** The used fields of the running stack and its state. */

@@ -2,6 +2,9 @@ import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { FunctionLog } from 'aws-emulator/function-pool';
+import type { AccessLine } from 'aws-emulator/gateway';
+import { type Paint, plain } from '../admin/terminal/terminal.ts';
+import { projectIdSchema } from '../contract/schemas/ids.ts';
 
 /** The functions' output: one JSON object per line, `{ time, function, log }`. */
 export const functionLogFile = '.carillon/functions.log';
@@ -35,4 +38,30 @@ function parseIfJson(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */
+export function requestLine(
+  {
+    method,
+    match,
+    status,
+    durationMs,
+  }: Pick<AccessLine, 'method' | 'match' | 'status' | 'durationMs'>,
+  paint: Paint = plain,
+): string {
+  const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
+  const duration = paint('dim', `${Math.round(durationMs)} ms`);
+  return `${method} ${pathOf(match)} → ${paint(colour, String(status))}  ${duration}`;
+}
+
+/**
+ * The route's path with the project id, which is public. The rest of the URL is left out: it may
+ * contain a notification id, an endpoint, or by mistake a secret key.
+ */
+function pathOf(match: AccessLine['match']): string {
+  if (match === undefined) return '(no route)';
+  const { route, parameters } = match;
+  const { data: projectId } = projectIdSchema.safeParse(parameters.projectId);
+  return `/${route.segments.join('/')}`.replace('{projectId}', projectId ?? '{projectId}');
 }
