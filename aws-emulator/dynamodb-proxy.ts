@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import {
   Agent,
-  request as httpRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
+  request,
   type ServerResponse,
 } from 'node:http';
 import { join } from 'node:path';
@@ -57,51 +58,25 @@ export interface DynamoDbProxyOptions {
  * Starts a proxy between the functions and the local DynamoDB. It checks each call against the
  * function's role, as IAM does in AWS, and injects faults.
  */
-export async function startDynamoDbProxy(options: DynamoDbProxyOptions): Promise<AwsService> {
-  const agent = new Agent({ keepAlive: true });
-  const service = await startAwsService((message, response) =>
-    handleCall(options, agent, message, response),
-  );
-  return {
-    ...service,
-    async stop() {
-      agent.destroy();
-      await service.stop();
-    },
-  };
+export function startDynamoDbProxy({
+  target,
+  grants,
+  onCall,
+}: DynamoDbProxyOptions): Promise<AwsService> {
+  return startForwarder(target, async ({ headers }, body, response, forward) => {
+    const ended = new Promise<void>((resolve) => response.once('close', resolve));
+    const call = { ...callOf(headers, body), ended };
+    const denial = accessDenial(call.caller, call.requiredGrants, grants);
+    const fault = denial ? errorResponse('AccessDeniedException', denial) : await onCall?.(call);
+    if (fault === 'no response') return;
+    if (fault === 'lost response') (await forward(headers)).resume();
+    if (fault === 'lost response' || fault === 'lost request') response.destroy();
+    else if (fault === undefined) relay(await forward(headers), response);
+    else writeResponse(response, fault);
+  });
 }
 
-async function handleCall(
-  { target, grants, onCall }: DynamoDbProxyOptions,
-  agent: Agent,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (!isAllowedRequest(message)) return writeResponse(response, refusal);
-  const body = await buffer(message);
-  const ended = new Promise<void>((resolve) => response.once('close', resolve));
-  const call = { ...callOf(message, body), ended };
-  const denial = accessDenial(call.caller, call.requiredGrants, grants);
-  const fault = denial ? errorResponse('AccessDeniedException', denial) : await onCall?.(call);
-  switch (fault) {
-    case undefined:
-      relay(await forward(target, agent, message, body), response);
-      return;
-    case 'lost response':
-      (await forward(target, agent, message, body)).resume();
-      response.destroy();
-      return;
-    case 'lost request':
-      response.destroy();
-      return;
-    case 'no response':
-      return;
-    default:
-      writeResponse(response, fault);
-  }
-}
-
-function callOf({ headers }: IncomingMessage, body: Buffer): Omit<DynamoDbCall, 'ended'> {
+function callOf(headers: IncomingHttpHeaders, body: Buffer): Omit<DynamoDbCall, 'ended'> {
   const [, operation = ''] = String(headers['x-amz-target']).split('.');
   const parameters = JSON.parse(body.toString()) as DynamoDbParameters;
   return {
@@ -195,13 +170,13 @@ export function errorResponse(
   return { status, body: { __type, message, Message: message, ...detail } };
 }
 
-/** The response to a request of a foreign page. */
-export const refusal: DynamoDbResponse = {
+/** The response to a request of a page. */
+const refusal: DynamoDbResponse = {
   ...errorResponse('AccessDeniedException', refusalText),
   status: 403,
 };
 
-export function writeResponse(response: ServerResponse, { status, body }: DynamoDbResponse): void {
+function writeResponse(response: ServerResponse, { status, body }: DynamoDbResponse): void {
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
   response.end(JSON.stringify(body));
 }
@@ -225,25 +200,14 @@ export function cancelledTransaction(codes: readonly string[]): DynamoDbResponse
  * replaces both by an id that nobody else knows.
  * @param target URL of DynamoDB Local.
  */
-export async function startGuard(target: string, accessKeyId: string): Promise<AwsService> {
-  const agent = new Agent({ keepAlive: true });
-  const service = await startAwsService(async (message, response) => {
-    if (!isAllowedRequest(message)) return writeResponse(response, refusal);
-    const { method, headers } = message;
+export function startGuard(target: string, accessKeyId: string): Promise<AwsService> {
+  return startForwarder(target, async ({ headers }, _, response, forward) => {
     const authorization = headers.authorization?.replace(
       /Credential=[^/]*\/([^/]*)\/[^/]*\//,
       `Credential=${accessKeyId}/$1/local/`,
     );
-    const forwarded = { method, headers: { ...headers, ...(authorization && { authorization }) } };
-    relay(await forward(target, agent, forwarded, await buffer(message)), response);
+    relay(await forward({ ...headers, ...(authorization && { authorization }) }), response);
   });
-  return {
-    ...service,
-    async stop() {
-      agent.destroy();
-      await service.stop();
-    },
-  };
 }
 
 /** The access key id of the data in a directory. Only its owner can read it. */
@@ -261,25 +225,44 @@ export function accessKeyIdOf(dataDir: string | undefined): string {
   }
 }
 
+/** Sends the request on with these headers. @throws the connection's error if the target cannot be reached. */
+type Forward = (headers: IncomingHttpHeaders) => Promise<IncomingMessage>;
+
 /**
- * Sends a request, whose body was read, on to another server.
- * @throws the connection's error if the server cannot be reached.
+ * Starts a server that sends requests on to another one, unless a page sent them.
+ * @param handle gets the request and its body, and responds.
  */
-export async function forward(
+async function startForwarder(
   target: string,
-  agent: Agent,
-  // The target has another host.
-  { method, headers: { host: _, ...headers } }: Pick<IncomingMessage, 'method' | 'headers'>,
-  body: Buffer,
-): Promise<IncomingMessage> {
-  const forwarded = httpRequest(target, { method, headers, agent });
-  forwarded.end(body);
-  const [upstream] = (await once(forwarded, 'response')) as [IncomingMessage];
-  return upstream;
+  handle: (
+    message: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    forward: Forward,
+  ) => Promise<void>,
+): Promise<AwsService> {
+  const agent = new Agent({ keepAlive: true });
+  const service = await startAwsService(async (message, response) => {
+    if (!isAllowedRequest(message)) return writeResponse(response, refusal);
+    const body = await buffer(message);
+    await handle(message, body, response, async ({ host: _, ...headers }) => {
+      const forwarded = request(target, { method: message.method, headers, agent });
+      forwarded.end(body);
+      const [upstream] = (await once(forwarded, 'response')) as [IncomingMessage];
+      return upstream;
+    });
+  });
+  return {
+    ...service,
+    async stop() {
+      agent.destroy();
+      await service.stop();
+    },
+  };
 }
 
 /** Responds as the other server does. */
-export function relay(upstream: IncomingMessage, response: ServerResponse): void {
+function relay(upstream: IncomingMessage, response: ServerResponse): void {
   response.writeHead(upstream.statusCode!, upstream.headers);
   upstream.pipe(response);
   upstream.once('error', () => response.destroy());

@@ -2,21 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { resolve as absolutePath, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DescribeTableCommand,
-  DescribeTimeToLiveCommand,
   DynamoDBClient,
+  type TableDescription,
   type TimeToLiveSpecification,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { startChildProcess } from './child-process.ts';
 import { accessKeyIdOf, startGuard } from './dynamodb-proxy.ts';
-import { localRegion, type Resolve, resourcesOf, type Template, textResolver } from './template.ts';
+import { createResolver, localRegion, resourcesOf, type Template } from './template.ts';
 
 export const dynamoDbEngines = ['dynoxide', 'dynamodb-local'] as const;
 export type DynamoDbEngine = (typeof dynamoDbEngines)[number];
@@ -39,11 +39,9 @@ export interface DynamoDb {
   stop(): Promise<void>;
 }
 
-type Command = readonly [program: string, ...parameters: string[]];
-
 interface Engine {
   /** The command that starts the engine. Undefined if it cannot run on this machine. */
-  command(host: string, port: number, dataDir: string | undefined): Command | undefined;
+  command(host: string, port: number, dataDir: string | undefined): readonly string[] | undefined;
   /**
    * Neither engine checks who calls, and any page in a browser on this machine can find an open port.
    * `address`: the engine listens on an address that cannot be guessed. `guard`: it listens on every
@@ -124,7 +122,7 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
 
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort(host);
-    const child = startChildProcess(command(host, port, dataDir) as Command);
+    const child = startChildProcess(command(host, port, dataDir)!);
     const endpoint = `http://${host}:${port}`;
     const waiting = new AbortController();
     const outcome = await Promise.race([
@@ -179,11 +177,9 @@ async function untilReady(endpoint: string, signal: AbortSignal): Promise<void> 
 async function freePort(host: string): Promise<number> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, host, listening));
-  const address = server.address();
+  const { port } = server.address() as AddressInfo;
   await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === 'string')
-    throw new Error('The operating system assigned no port.');
-  return address.port;
+  return port;
 }
 
 function packageDirectory(name: string): string | undefined {
@@ -221,26 +217,23 @@ interface TableProperties {
 
 /**
  * Creates the template's tables. Existing tables are left unchanged.
- * @returns the table names by logical id.
+ * @param nameOf the name of a table, given its logical id. Default: the one that {@link createResolver} gives it.
  * @throws {UnusableDataError} if an existing table has other keys or indexes than in the template.
  */
 export async function createTables(
   template: Template,
   endpoint: string,
-  resolve: Resolve,
-): Promise<Readonly<Record<string, string>>> {
-  const text = textResolver(resolve);
+  nameOf?: (logicalId: string) => string,
+): Promise<void> {
+  const resolve = createResolver(template);
   const client = localClient(endpoint);
   try {
     const tables = resourcesOf(template, 'AWS::DynamoDB::Table');
-    const names = tables.map(async ([logicalId, { Properties = {} }]) => {
-      const name = text({ Ref: logicalId }, logicalId);
-      const properties = resolve(Properties, logicalId) as TableProperties;
-      await createTable(client, name, properties);
-      await enableTimeToLive(client, name, properties);
-      return [logicalId, name] as const;
+    const created = tables.map(async ([logicalId, { Properties = {} }]) => {
+      const name = nameOf?.(logicalId) ?? String(resolve({ Ref: logicalId }, logicalId));
+      await createTable(client, name, resolve(Properties, logicalId) as TableProperties);
     });
-    return Object.fromEntries(await Promise.all(names));
+    await Promise.all(created);
   } finally {
     client.destroy();
   }
@@ -258,65 +251,50 @@ export function localClient(endpoint: string): DynamoDBClient {
 
 async function createTable(
   client: DynamoDBClient,
-  name: string,
+  TableName: string,
   properties: TableProperties,
 ): Promise<void> {
+  const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification } =
+    properties;
   // Only the properties that affect the functions. The engines reject some of the others: tags,
   // recovery, deletion protection, capacity.
   const input: CreateTableCommandInput = {
-    TableName: name,
+    TableName,
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: properties.AttributeDefinitions,
-    KeySchema: properties.KeySchema,
-    GlobalSecondaryIndexes: properties.GlobalSecondaryIndexes?.map(
-      ({ IndexName, KeySchema, Projection }) => ({ IndexName, KeySchema, Projection }),
-    ),
+    AttributeDefinitions,
+    KeySchema,
+    GlobalSecondaryIndexes: GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
+      IndexName,
+      KeySchema,
+      Projection,
+    })),
   };
   try {
     await client.send(new CreateTableCommand(input));
   } catch (error) {
     if ((error as Error).name !== 'ResourceInUseException') throw error;
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-    if (keysOf(Table) !== keysOf(input)) {
-      throw new UnusableDataError(
-        `Table "${name}" has other keys or indexes than in the template: its data were written ` +
-          'by another version.',
-      );
-    }
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    if (keysOf(Table!) === keysOf(input)) return;
+    throw new UnusableDataError(
+      `Table "${TableName}" has other keys or indexes than in the template: its data were written ` +
+        'by another version.',
+    );
+  }
+  // CreateTable has no parameter for it.
+  if (TimeToLiveSpecification?.Enabled) {
+    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
   }
 }
 
-interface Keyed {
-  readonly KeySchema?: readonly { AttributeName?: string | undefined }[] | undefined;
-  readonly GlobalSecondaryIndexes?:
-    | readonly (Omit<Keyed, 'GlobalSecondaryIndexes'> & { IndexName?: string | undefined })[]
-    | undefined;
-}
-
 /** The keys of a table and of its indexes, as text that can be compared. */
-function keysOf(table: Keyed | undefined): string {
-  const names = (keyed: Keyed | undefined) =>
-    (keyed?.KeySchema ?? []).map(({ AttributeName }) => AttributeName);
-  const indexes = (table?.GlobalSecondaryIndexes ?? []).map((index) => [
+function keysOf({
+  KeySchema,
+  GlobalSecondaryIndexes = [],
+}: Pick<TableDescription, 'KeySchema' | 'GlobalSecondaryIndexes'>): string {
+  const names = (keys: TableDescription['KeySchema'] = []) => keys.map((key) => key.AttributeName);
+  const indexes = GlobalSecondaryIndexes.map((index) => [
     index.IndexName,
-    ...names(index),
+    ...names(index.KeySchema),
   ]);
-  return JSON.stringify([names(table), indexes.sort()]);
-}
-
-/** CreateTable has no parameter for TTL. */
-async function enableTimeToLive(
-  client: DynamoDBClient,
-  name: string,
-  { TimeToLiveSpecification: specification }: TableProperties,
-): Promise<void> {
-  if (specification?.Enabled !== true) return;
-  // The engines refuse to enable TTL twice.
-  const { TimeToLiveDescription } = await client.send(
-    new DescribeTimeToLiveCommand({ TableName: name }),
-  );
-  if (TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED') return;
-  await client.send(
-    new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification }),
-  );
+  return JSON.stringify([names(KeySchema), indexes.sort()]);
 }

@@ -1,5 +1,4 @@
-import type { DynamoDb } from './dynamodb.ts';
-import { createTables } from './dynamodb.ts';
+import { createTables, type DynamoDb } from './dynamodb.ts';
 import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb-proxy.ts';
 import { type EventQueueOptions, Executions } from './executions.ts';
 import { FunctionPool } from './function-pool.ts';
@@ -9,7 +8,7 @@ import { readGrants } from './grants.ts';
 import { startLambdaApi } from './lambda-api.ts';
 import type { AfterForgetting } from './loopback.ts';
 import { readRoutes } from './routes.ts';
-import { createResolver, localRegion, readAssembly } from './template.ts';
+import { localRegion, readAssembly } from './template.ts';
 
 /** The environment variables of a function. */
 export type Variables = Readonly<Record<string, string>>;
@@ -47,11 +46,10 @@ export async function startEmulator(options: EmulatorOptions) {
     onInvocation,
   } = options;
   const assembly = readAssembly(options.assembly);
-  const resolve = createResolver(assembly.template);
-  const definitions = readFunctions(assembly, resolve);
-  const routes = readRoutes(assembly.template, definitions, resolve);
-  const grants = readGrants(assembly.template, resolve);
-  await createTables(assembly.template, dynamodb.endpoint, resolve);
+  const definitions = readFunctions(assembly);
+  const routes = readRoutes(assembly);
+  const grants = readGrants(assembly.template);
+  await createTables(assembly.template, dynamodb.endpoint);
 
   let frozenMs = 0;
   const wallClock = () => Date.now() + frozenMs;

@@ -28,42 +28,34 @@ export class Throttled extends Error {
   override readonly name = 'Throttled';
 }
 
-/** Executions at a time that AWS allows an account in a region, unless its quota is another. */
-const defaultAccountLimit = 1000;
-
 /** The executions of all functions. As Lambda does for an account, it limits how many run at a time. */
 export class Executions {
   readonly #invoke: Invoke;
   readonly #onInvocation: (invocation: Invocation) => void;
   readonly #ends = new EventEmitter().setMaxListeners(0);
-  #running = 0;
-
-  /** Executions at a time of all functions. */
+  /** Executions that run now. */
+  running = 0;
+  /** Executions at a time of all functions. Default: AWS's for an account in a region. */
   readonly accountLimit: number;
 
   constructor(
     invoke: Invoke,
     onInvocation: (invocation: Invocation) => void = () => {},
-    accountLimit = defaultAccountLimit,
+    accountLimit = 1000,
   ) {
     this.#invoke = invoke;
     this.#onInvocation = onInvocation;
     this.accountLimit = accountLimit;
   }
 
-  /** Executions that run now. */
-  get running(): number {
-    return this.#running;
-  }
-
   /** Runs a function, and reports what became of it. @throws {Throttled} at the limit. */
   readonly start: Invoke = async (name, event, requestId) => {
-    if (this.#running >= this.accountLimit) {
+    if (this.running >= this.accountLimit) {
       this.#onInvocation({ function: name, outcome: 'throttled' });
       throw new Throttled();
     }
-    this.#running += 1;
-    const running = this.#running;
+    this.running += 1;
+    const running = this.running;
     const startedAtMs = performance.now();
     const report = (outcome: Invocation['outcome']) => {
       const durationMs = performance.now() - startedAtMs;
@@ -77,14 +69,14 @@ export class Executions {
       report('failed');
       throw error;
     } finally {
-      this.#running -= 1;
+      this.running -= 1;
       this.#ends.emit('end');
     }
   };
 
   /** Calls a function that starts an execution, as soon as the limit allows it. The signal ends the wait with an error. */
   async whenAllowed<Result>(execute: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    while (this.#running >= this.accountLimit) await once(this.#ends, 'end', { signal });
+    while (this.running >= this.accountLimit) await once(this.#ends, 'end', { signal });
     return execute();
   }
 }
@@ -94,9 +86,9 @@ export interface EventQueueOptions {
   /** Waits before the first and the second retry. Default: AWS's, one minute and two. */
   readonly retryDelaysMs?: readonly number[] | undefined;
   readonly nowMs?: (() => number) | undefined;
-  /** Hears of every invocation that is dropped. */
+  /** Is called with a line about each invocation that is dropped. */
   readonly onLog?: ((line: FunctionLog) => void) | undefined;
-  /** Hears of them as Lambda's metrics do. */
+  /** Is called with each invocation that is dropped, as Lambda's metrics count it. */
   readonly onInvocation?: ((invocation: Invocation) => void) | undefined;
 }
 

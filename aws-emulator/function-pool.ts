@@ -141,7 +141,8 @@ class FunctionInstance {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
   #ready = false;
-  #ended = false;
+  /** Whether the thread has ended. The function's memory is gone, too. */
+  ended = false;
   #request: Request | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -173,11 +174,6 @@ class FunctionInstance {
     });
   }
 
-  /** Whether the thread has ended. The function's memory is gone, too. */
-  get ended(): boolean {
-    return this.#ended;
-  }
-
   /**
    * Serves one request. The previous request must have ended.
    * @param event JSON.
@@ -186,7 +182,7 @@ class FunctionInstance {
    * @throws {FunctionError}
    */
   invoke(event: string, requestId: string, frozenMs = 0): Promise<string> {
-    if (this.#ended) return Promise.reject(stopped());
+    if (this.ended) return Promise.reject(stopped());
     return new Promise((succeed, fail) => {
       this.#request = { event, requestId, frozenMs, succeed, fail };
       if (this.#ready) this.#begin(this.#request);
@@ -195,7 +191,7 @@ class FunctionInstance {
 
   /** Ends the thread. The current request fails. */
   async stop(): Promise<void> {
-    this.#ended = true;
+    this.ended = true;
     // Lambda logs nothing of a machine that fails.
     this.#takeRequest()?.fail(stopped());
     await this.#worker.terminate();
@@ -245,14 +241,19 @@ class FunctionInstance {
   }
 
   #end(error: FunctionError): void {
-    this.#ended = true;
+    this.ended = true;
     this.#fail(error);
   }
 
   #fail(error: FunctionError): void {
     const request = this.#takeRequest();
     if (request === undefined) return;
-    this.#logFailure(request.requestId, error.errorType);
+    const { errorType } = error;
+    const outcome =
+      errorType === 'Sandbox.Timedout' ? { status: 'timeout' } : { status: 'error', errorType };
+    const record = { requestId: request.requestId, ...outcome };
+    // Lambda's report of a failed invocation. Reports of successful ones have level INFO and are not imitated.
+    this.#log(JSON.stringify({ time: new Date(), type: 'platform.report', record }));
     request.fail(error);
   }
 
@@ -267,19 +268,7 @@ class FunctionInstance {
   #logError({ errorType, message: errorMessage, stack }: ThrownError): void {
     const message = { errorType, errorMessage, stackTrace: stack.split('\n') };
     const requestId = this.#request?.requestId;
-    this.#logJson({ timestamp: new Date(), level: 'ERROR', requestId, message });
-  }
-
-  /** Lambda's report of a failed invocation. Reports of successful ones have level INFO and are not imitated. */
-  #logFailure(requestId: string, errorType: string): void {
-    const outcome =
-      errorType === 'Sandbox.Timedout' ? { status: 'timeout' } : { status: 'error', errorType };
-    const record = { requestId, ...outcome };
-    this.#logJson({ time: new Date(), type: 'platform.report', record });
-  }
-
-  #logJson(line: object): void {
-    this.#log(JSON.stringify(line));
+    this.#log(JSON.stringify({ timestamp: new Date(), level: 'ERROR', requestId, message }));
   }
 
   #log(text: string): void {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import {
   type Assembly,
-  type Resolve,
   type ResolveText,
   resourcesOf,
   type Template,
@@ -21,15 +20,13 @@ export interface FunctionDefinition {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  readonly asynchronous: AsynchronousSettings;
-}
-
-/** What Lambda does with an asynchronous invocation that fails. */
-export interface AsynchronousSettings {
-  /** Attempts after the first one. */
-  readonly retries: number;
-  /** No attempt starts later than this after the invocation was accepted. */
-  readonly maximumAgeMs: number;
+  /** What Lambda does with an asynchronous invocation that fails. */
+  readonly asynchronous: {
+    /** Attempts after the first one. */
+    readonly retries: number;
+    /** No attempt starts later than this after the invocation was accepted. */
+    readonly maximumAgeMs: number;
+  };
 }
 
 /** CloudFormation's defaults. */
@@ -50,11 +47,8 @@ interface FunctionProperties {
  * Reads the assembly's functions.
  * @throws {Error} if a function's code is not a local asset, or a reference cannot be resolved.
  */
-export function readFunctions(
-  { directory, template }: Assembly,
-  resolve: Resolve,
-): readonly FunctionDefinition[] {
-  const text = textResolver(resolve);
+export function readFunctions({ directory, template }: Assembly): readonly FunctionDefinition[] {
+  const text = textResolver(template);
   const asynchronousSettings = readAsynchronousSettings(template, text);
   return resourcesOf(template, 'AWS::Lambda::Function').map(([logicalId, resource]) => {
     const properties = resource.Properties as unknown as FunctionProperties;
@@ -89,7 +83,6 @@ export function readFunctions(
 }
 
 interface EventInvokeConfig {
-  readonly FunctionName: unknown;
   readonly MaximumRetryAttempts?: number;
   readonly MaximumEventAgeInSeconds?: number;
 }
@@ -98,20 +91,17 @@ interface EventInvokeConfig {
 function readAsynchronousSettings(
   template: Template,
   text: ResolveText,
-): (functionName: string) => AsynchronousSettings {
-  const configurations = new Map(
-    resourcesOf(template, 'AWS::Lambda::EventInvokeConfig').map(([logicalId, { Properties }]) => {
-      const properties = Properties as unknown as EventInvokeConfig;
-      return [text(properties.FunctionName, `FunctionName of "${logicalId}"`), properties];
-    }),
+): (functionName: string) => FunctionDefinition['asynchronous'] {
+  const configurations = new Map<string, EventInvokeConfig>(
+    resourcesOf(template, 'AWS::Lambda::EventInvokeConfig').map(([logicalId, { Properties }]) => [
+      text(Properties?.FunctionName, `FunctionName of "${logicalId}"`),
+      Properties as EventInvokeConfig,
+    ]),
   );
   return (functionName) => {
-    const { MaximumRetryAttempts, MaximumEventAgeInSeconds } = (configurations.get(functionName) ??
-      {}) as Partial<EventInvokeConfig>;
-    return {
-      // Lambda's defaults: two retries within six hours.
-      retries: MaximumRetryAttempts ?? 2,
-      maximumAgeMs: (MaximumEventAgeInSeconds ?? 6 * 60 * 60) * 1000,
-    };
+    // Lambda's defaults: two retries within six hours.
+    const { MaximumRetryAttempts: retries = 2, MaximumEventAgeInSeconds = 6 * 60 * 60 } =
+      configurations.get(functionName) ?? {};
+    return { retries, maximumAgeMs: MaximumEventAgeInSeconds * 1000 };
   };
 }

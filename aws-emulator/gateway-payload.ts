@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { RouteMatch } from './routes.ts';
 import { localAccount } from './template.ts';
@@ -12,7 +11,6 @@ export interface GatewayRequest {
   readonly path: string;
   /** Not decoded, without the question mark. */
   readonly query: string;
-  readonly sourceIp: string;
   readonly requestId: string;
   readonly time: Date;
 }
@@ -22,7 +20,8 @@ export interface GatewayRequest {
  * string is not; header names are in lower case; values of repeated names are joined with commas.
  */
 export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGatewayProxyEventV2 {
-  const { message, path, query, sourceIp, requestId, time } = request;
+  const { message, path, query, requestId, time } = request;
+  const sourceIp = message.socket.remoteAddress ?? '';
   const { cookie, ...headers } = joinedHeaders(message);
   const host = headers.host ?? '';
   const forwardedFor = headers['x-forwarded-for'];
@@ -62,13 +61,6 @@ export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGat
     },
     ...eventBody(request.body, headers['content-type']),
   };
-}
-
-/** The peer's address. */
-export function sourceAddress({ socket }: IncomingMessage): string {
-  const address = socket.remoteAddress ?? '';
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return isIPv6(address) && mapped !== undefined ? mapped : address;
 }
 
 function joinedHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
-  type Resolve,
+  type ResolveText,
   type Resource,
   resourcesOf,
   type Template,
@@ -24,7 +24,8 @@ export type Grants = ReadonlyMap<string, readonly Grant[]>;
  * @throws {Error} if a policy is more than a list of actions on a list of ARNs. A guess could allow
  *   what AWS refuses, or refuse what AWS allows.
  */
-export function readGrants(template: Template, resolve: Resolve): Grants {
+export function readGrants(template: Template): Grants {
+  const text = textResolver(template);
   const policies = resourcesOf(template, 'AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy');
   const [unsupported] = resourcesOf(template, 'AWS::IAM::RolePolicy')[0] ?? [];
   if (unsupported !== undefined) {
@@ -36,9 +37,9 @@ export function readGrants(template: Template, resolve: Resolve): Grants {
     resourcesOf(template, 'AWS::Lambda::Function').map(([logicalId, resource]) => {
       const role = roleOf(logicalId, resource, template);
       const attached = policies.filter(([, { Properties }]) =>
-        includesRole(Properties?.Roles, role),
+        asList(Properties?.Roles).some((entry) => (entry as { Ref?: unknown }).Ref === role),
       );
-      return [logicalId, attached.flatMap(([id, policy]) => grantsOf(id, policy, resolve))];
+      return [logicalId, attached.flatMap(([id, policy]) => grantsOf(id, policy, text))];
     }),
   );
 }
@@ -57,10 +58,6 @@ function roleOf(functionId: string, { Properties }: Resource, template: Template
   return role;
 }
 
-function includesRole(roles: unknown, role: string): boolean {
-  return asList(roles).some((entry) => (entry as { Ref?: unknown }).Ref === role);
-}
-
 interface Statement {
   readonly Action?: unknown;
   readonly Resource?: unknown;
@@ -68,7 +65,7 @@ interface Statement {
 
 const supportedKeys = ['Action', 'Effect', 'Resource', 'Sid'];
 
-function grantsOf(policyId: string, { Properties }: Resource, resolve: Resolve): Grant[] {
+function grantsOf(policyId: string, { Properties }: Resource, text: ResolveText): Grant[] {
   const where = `A statement of "${policyId}"`;
   const document = Properties?.PolicyDocument as { readonly Statement?: unknown } | undefined;
   return asList(document?.Statement).flatMap((entry) => {
@@ -81,7 +78,6 @@ function grantsOf(policyId: string, { Properties }: Resource, resolve: Resolve):
         `${where} has ${key} ${JSON.stringify(value)}, which the local stack does not support.`,
       );
     }
-    const text = textResolver(resolve);
     const resources = asList(statement.Resource).map((arn) => text(arn, where));
     return actions.flatMap((action) =>
       resources.map((resource) => ({ action, resource: withoutWildcard(resource, where) })),

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { EventQueue, type EventQueueOptions, Throttled } from './executions.ts';
-import { FunctionError } from './function-pool.ts';
+import { EventQueue, type EventQueueOptions } from './executions.ts';
 import type { FunctionDefinition } from './functions.ts';
 import { accessDenial, callerOf, type Grants } from './grants.ts';
 import { type AwsService, isAllowedRequest, refusalText, startAwsService } from './loopback.ts';
@@ -16,14 +15,13 @@ export interface LambdaApiOptions extends EventQueueOptions {
   readonly environments: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
-/** Bytes of a payload: Lambda's quotas, 6 MB and 1 MB. */
-const payloadLimits = { RequestResponse: 6 * 1024 * 1024, Event: 1024 * 1024 };
-type InvocationType = keyof typeof payloadLimits;
+/** Lambda's quota for the payload of an asynchronous invocation. */
+const payloadLimitBytes = 1024 * 1024;
 
 /**
  * Serves the operation Invoke of the Lambda API on a free port of the loopback interface, for
- * function names and ARNs without a version, and for the invocation types RequestResponse and Event. To others
- * than functions it also serves what {@link read} has.
+ * function names and ARNs without a version, and for the invocation type Event. To others than functions
+ * it also serves what {@link read} has.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 export async function startLambdaApi(options: LambdaApiOptions): Promise<AwsService> {
@@ -56,7 +54,7 @@ async function respond(
   requestId: string,
 ): Promise<Response> {
   if (!isAllowedRequest(message)) return errorResponse(403, 'AccessDeniedException', refusalText);
-  const { functions, grants, executions } = options;
+  const { functions, grants } = options;
   const payload = await buffer(message);
   const { method, url = '', headers } = message;
   if (method === 'GET' && !grants.has(callerOf(headers))) {
@@ -77,14 +75,14 @@ async function respond(
   }
 
   const type = headers['x-amz-invocation-type'] ?? 'RequestResponse';
-  if (!isInvocationType(type)) {
-    const text = `The local Lambda API has no invocation type ${type}.`;
+  if (type !== 'Event') {
+    const text = `The local Lambda API has only the invocation type Event, not ${type}.`;
     return errorResponse(400, 'InvalidParameterValueException', text);
   }
-  if (payload.length > payloadLimits[type]) {
+  if (payload.length > payloadLimitBytes) {
     const text =
-      `${payload.length} byte payload is too large for the ${type} invocation type ` +
-      `(limit ${payloadLimits[type]} bytes)`;
+      `${payload.length} byte payload is too large for the Event invocation type ` +
+      `(limit ${payloadLimitBytes} bytes)`;
     return errorResponse(413, 'RequestTooLargeException', text);
   }
   // Without a payload, a function gets an empty event.
@@ -95,12 +93,8 @@ async function respond(
     return errorResponse(400, 'InvalidRequestContentException', text);
   }
 
-  const { name } = definition;
-  if (type === 'Event') {
-    queue.add(definition, event, requestId);
-    return { status: 202 };
-  }
-  return result(executions.start(name, event, requestId));
+  queue.add(definition, event, requestId);
+  return { status: 202 };
 }
 
 /**
@@ -133,10 +127,6 @@ function arnOf(nameOrArn: string): string {
   return `arn:aws:lambda:${localRegion}:${localAccount}:function:${nameOrArn}`;
 }
 
-function isInvocationType(type: unknown): type is InvocationType {
-  return typeof type === 'string' && Object.hasOwn(payloadLimits, type);
-}
-
 function jsonMistake(text: string): string | undefined {
   try {
     JSON.parse(text);
@@ -146,45 +136,11 @@ function jsonMistake(text: string): string | undefined {
   }
 }
 
-/** A function that fails is a success of the API: status 200, and a header that says so. */
-async function result(execution: Promise<string>): Promise<Response> {
-  const headers = { 'x-amz-executed-version': '$LATEST' };
-  try {
-    return { status: 200, headers, body: await execution };
-  } catch (error) {
-    if (error instanceof Throttled) return throttled;
-    if (!(error instanceof FunctionError)) throw error;
-    const { errorType, message: errorMessage } = error;
-    return {
-      status: 200,
-      headers: { ...headers, 'x-amz-function-error': 'Unhandled' },
-      body: JSON.stringify({ errorMessage, errorType }),
-    };
-  }
-}
-
 /** An error in the form of the Lambda API. */
-function errorResponse(
-  status: number,
-  name: string,
-  message: string,
-  detail: object = {},
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return {
-    status,
-    headers: { 'x-amzn-errortype': name, ...headers },
-    body: JSON.stringify({ Type: 'User', message, ...detail }),
-  };
+function errorResponse(status: number, name: string, message: string): Response {
+  const body = JSON.stringify({ Type: 'User', message });
+  return { status, headers: { 'x-amzn-errortype': name }, body };
 }
-
-const throttled = errorResponse(
-  429,
-  'TooManyRequestsException',
-  'Rate Exceeded.',
-  { Reason: 'ConcurrentInvocationLimitExceeded' },
-  { 'retry-after': '1' },
-);
 
 function write(
   response: ServerResponse,

@@ -31,11 +31,6 @@ export async function startAwsService(
   };
 }
 
-/** The used members of a request. */
-export type CheckedRequest = Pick<IncomingMessage, 'headers'> & {
-  readonly socket: Pick<IncomingMessage['socket'], 'localPort'>;
-};
-
 /** Tells a person why the request was refused. */
 export const refusalText =
   'Only this machine may call this address, as localhost or 127.0.0.1, and no page of another origin.';
@@ -49,7 +44,9 @@ export const refusalText =
 export function isAllowedRequest({
   headers: { host = '', origin, 'sec-fetch-site': site },
   socket: { localPort },
-}: CheckedRequest): boolean {
+}: Pick<IncomingMessage, 'headers'> & {
+  readonly socket: Pick<Socket, 'localPort'>;
+}): boolean {
   return (
     (host === `localhost:${localPort}` || host === `127.0.0.1:${localPort}`) &&
     // `ws:` is the origin of Firefox itself when it connects to its push service; no page has it.

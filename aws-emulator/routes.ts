@@ -1,5 +1,5 @@
-import type { FunctionDefinition } from './functions.ts';
-import { type Resolve, resourcesOf, type Template, textResolver } from './template.ts';
+import { readFunctions } from './functions.ts';
+import { type Assembly, resourcesOf, type Template, textResolver } from './template.ts';
 
 /** The limit on all callers of a route together. */
 export interface Throttle {
@@ -53,15 +53,13 @@ const accountThrottle: Throttle = { ratePerSecond: 10_000, burst: 5000 };
 const integrationTimeoutMs = 30_000;
 
 /**
- * Reads the template's routes.
+ * Reads the assembly's routes.
  * @throws {Error} if the local gateway does not support the kind of a route or integration.
  */
-export function readRoutes(
-  template: Template,
-  functions: readonly FunctionDefinition[],
-  resolve: Resolve,
-): readonly GatewayRoute[] {
-  const text = textResolver(resolve);
+export function readRoutes(assembly: Assembly): readonly GatewayRoute[] {
+  const { template } = assembly;
+  const functions = readFunctions(assembly);
+  const text = textResolver(template);
   const throttleOf = readThrottles(template);
   return resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(([logicalId, { Properties }]) => {
     const routeKey = text(Properties?.RouteKey, `RouteKey of "${logicalId}"`);
@@ -107,4 +105,29 @@ function readThrottles(template: Template): (routeKey: string) => Throttle {
       burst: settings?.ThrottlingBurstLimit ?? accountThrottle.burst,
     };
   };
+}
+
+/**
+ * Finds the route of a request. If several match, it returns the one with the fewest parameters.
+ * @param path decoded.
+ */
+export function matchRoute(
+  routes: readonly GatewayRoute[],
+  method: string,
+  path: string,
+): RouteMatch | undefined {
+  const segments = path.split('/').slice(1);
+  const matches = routes.flatMap((route) => {
+    if (route.method !== method || route.segments.length !== segments.length) return [];
+    const parameters: Record<string, string> = {};
+    for (const [index, expected] of route.segments.entries()) {
+      const actual = segments[index] ?? '';
+      const name = /^\{(.+)\}$/.exec(expected)?.[1];
+      if (name === undefined ? actual !== expected : actual === '') return [];
+      if (name !== undefined) parameters[name] = actual;
+    }
+    return [{ route, parameters }];
+  });
+  const count = ({ parameters }: RouteMatch) => Object.keys(parameters).length;
+  return matches.sort((one, other) => count(one) - count(other))[0];
 }

@@ -19,16 +19,9 @@ export interface Assembly {
   readonly template: Template;
 }
 
-interface Manifest {
-  readonly artifacts: Readonly<
-    Record<
-      string,
-      {
-        readonly type: string;
-        readonly properties?: { readonly templateFile?: string; readonly stackName?: string };
-      }
-    >
-  >;
+interface Artifact {
+  readonly type: string;
+  readonly properties?: { readonly templateFile?: string; readonly stackName?: string };
 }
 
 /**
@@ -36,20 +29,17 @@ interface Manifest {
  * @throws {Error} if the directory has no assembly, or one with several stacks.
  */
 export function readAssembly(directory: string): Assembly {
-  const { artifacts } = readJson<Manifest>(join(directory, 'manifest.json'));
+  const { artifacts } = readJson<{ artifacts: Record<string, Artifact> }>(
+    join(directory, 'manifest.json'),
+  );
   const stacks = Object.entries(artifacts).filter(
     ([, { type }]) => type === 'aws:cloudformation:stack',
   );
-  const [stack] = stacks;
-  const templateFile = stack?.[1].properties?.templateFile;
-  if (stacks.length !== 1 || stack === undefined || templateFile === undefined) {
+  const [id = '', { properties: { templateFile, stackName = id } = {} } = {}] = stacks[0] ?? [];
+  if (stacks.length !== 1 || templateFile === undefined) {
     throw new Error(`The assembly has ${stacks.length} stacks; it must have one.`);
   }
-  return {
-    directory,
-    stackName: stack[1].properties?.stackName ?? stack[0],
-    template: readJson<Template>(join(directory, templateFile)),
-  };
+  return { directory, stackName, template: readJson<Template>(join(directory, templateFile)) };
 }
 
 function readJson<Content>(file: string): Content {
@@ -148,7 +138,8 @@ export function createResolver({ Resources }: Template): Resolve {
 }
 
 /** Creates a resolver that converts numbers and booleans to text, and refuses other values. */
-export function textResolver(resolve: Resolve): ResolveText {
+export function textResolver(template: Template): ResolveText {
+  const resolve = createResolver(template);
   return (value, where) => {
     const resolved = resolve(value, where);
     if (typeof resolved === 'object' || resolved === undefined) {

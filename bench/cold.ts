@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readFunctions } from 'aws-emulator/functions';
-import { createResolver, readAssembly } from 'aws-emulator/template';
+import { readAssembly } from 'aws-emulator/template';
 import { processTerminal } from '../admin/terminal/terminal.ts';
 import { provideAssembly } from '../local/assembly.ts';
 import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
@@ -56,7 +56,7 @@ async function synthesizeBundles(
 ): Promise<readonly [empty: DeployedBundle, ...DeployedBundle[]]> {
   await provideAssembly({ directory });
   const assembly = readAssembly(directory);
-  const functions = readFunctions(assembly, createResolver(assembly.template));
+  const functions = readFunctions(assembly);
   const empty = join(directory, 'empty.js');
   await writeFile(empty, '');
   return [

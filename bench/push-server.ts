@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { certificate } from '../local/push-service/certificate.ts';
+import { certificate } from './certificate.ts';
 import { drawLatency, type Latency } from './latency.ts';
 
 export interface PushServerCounts {

@@ -1,7 +1,7 @@
 import { newVapidPair } from '../admin/vapid-pair.ts';
 import type { VapidKeys } from '../contract/project.ts';
-import { certificate } from '../local/push-service/certificate.ts';
 import type { Bundler } from './bundler.ts';
+import { certificate } from './certificate.ts';
 import { startChild } from './child.ts';
 import type { Latency } from './latency.ts';
 import type { PushServerCounts } from './push-server.ts';

@@ -34,18 +34,15 @@ export async function demoProject(
       }),
     );
     const existing = Item as ProjectItem | undefined;
-    const storedKey = dataDir === undefined ? undefined : await readKey(dataDir);
-    if (existing && storedKey && hashKey(storedKey) === existing.secretKeyHash) {
-      return projectWith(existing.vapidPublicKey, storedKey);
-    }
-    const { project, secretKey } = await createOrRotateKey(registry, existing !== undefined);
+    const storedKey = dataDir && (await readKey(dataDir));
+    const isKnown = storedKey && hashKey(storedKey) === existing?.secretKeyHash;
+    const { project, secretKey } = isKnown
+      ? { project: existing, secretKey: storedKey }
+      : await createOrRotateKey(registry, existing !== undefined);
     if (dataDir !== undefined) await storeKey(dataDir, secretKey);
-    return projectWith(project.vapidPublicKey, secretKey);
-
-    async function projectWith(applicationServerKey: string, secretKey: string) {
-      const identityKey = await registry.identityKey(demoProjectId);
-      return { projectId: demoProjectId, applicationServerKey, secretKey, identityKey };
-    }
+    const identityKey = await registry.identityKey(demoProjectId);
+    const applicationServerKey = project.vapidPublicKey;
+    return { projectId: demoProjectId, applicationServerKey, secretKey, identityKey };
   } finally {
     dynamo.destroy();
   }

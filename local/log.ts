@@ -12,14 +12,11 @@ export const functionLogFile = '.carillon/functions.log';
 /** The first line replaces the previous log, so that a failed start without output keeps it. */
 export function functionLog(file = functionLogFile) {
   let stream: WriteStream | undefined;
-  const open = () => {
-    mkdirSync(dirname(file), { recursive: true });
-    // Readable by its owner only: logs may contain personal data.
-    return createWriteStream(file, { mode: 0o600 });
-  };
   return {
     write({ function: name, text }: FunctionLog): void {
-      stream ??= open();
+      if (stream === undefined) mkdirSync(dirname(file), { recursive: true });
+      // Readable by its owner only: logs may contain personal data.
+      stream ??= createWriteStream(file, { mode: 0o600 });
       const time = new Date().toISOString();
       stream.write(`${JSON.stringify({ time, function: name, log: parseIfJson(text) })}\n`);
     },
@@ -42,12 +39,7 @@ function parseIfJson(text: string): unknown {
 
 /** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */
 export function requestLine(
-  {
-    method,
-    match,
-    status,
-    durationMs,
-  }: Pick<AccessLine, 'method' | 'match' | 'status' | 'durationMs'>,
+  { method, match, response: { status }, durationMs }: AccessLine,
   paint: Paint = plain,
 ): string {
   const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';

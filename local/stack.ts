@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { type Emulator, type EmulatorOptions, startEmulator, type Variables } from 'aws-emulator';
 import {
   createDataDirectory,
@@ -65,7 +66,7 @@ export async function startStack(options: StackOptions = {}) {
         port,
         responses: gatewayResponseTable,
         starting: startingResponse,
-        onFailure: (error) => options.onLog?.({ function: 'gateway', text: stackTrace(error) }),
+        onFailure: (error) => options.onLog?.({ function: 'gateway', text: inspect(error) }),
       }),
     );
     stops.push(gateway.stop);
@@ -92,17 +93,13 @@ export async function startStack(options: StackOptions = {}) {
     signal?.throwIfAborted();
 
     onStep('Creating the tables');
-    const values = {
-      pushServiceOrigin: pushService.origin,
-      baseUrl: gateway.origin,
-      overrides: options.environment,
-    };
+    const values = { PUBLIC_BASE_URL: gateway.origin, ...options.environment };
     const running = await startEmulator({
       ...options,
       assembly,
       gateway,
       dynamodb,
-      environment: (variables) => localVariables(variables, values),
+      environment: (template) => localVariables(template, values, pushService.origin),
     });
     emulator = running;
     stops.push(running.stop);
@@ -144,11 +141,6 @@ async function removeDataDirectory(path: string): Promise<void> {
   });
 }
 
-/** The error's stack trace, or its text. */
-function stackTrace(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
 /** @throws {Error} that names the port if it is in use. */
 async function listening<Server>(
   port: number | undefined,
@@ -165,26 +157,14 @@ async function listening<Server>(
   }
 }
 
-export interface LocalValues {
-  /** Is added to the extra push origins. */
-  readonly pushServiceOrigin: string;
-  /** Of the gateway, in place of the deployed API. */
-  readonly baseUrl: string;
-  /** Values that replace the template's. */
-  readonly overrides?: Readonly<Partial<Record<string, string>>> | undefined;
-}
-
-/** The variables of a function in the local stack, given those of the template. */
-export function localVariables(
-  variables: Variables,
-  { pushServiceOrigin, baseUrl, overrides = {} }: LocalValues,
-): Variables {
-  const replaced = Object.entries(variables).map(([name, templateValue]) => {
-    const value = overrides[name] ?? (name === 'PUBLIC_BASE_URL' ? baseUrl : templateValue);
-    if (name !== 'EXTRA_PUSH_ORIGINS') return [name, value];
-    return [name, [...value.split(',').filter(Boolean), pushServiceOrigin].join(',')];
-  });
-  return Object.fromEntries(replaced);
+/** The variables of a function in the local stack: these values, where the template has the variable. */
+function localVariables(template: Variables, values: object, pushOrigin: string): Variables {
+  const known = Object.entries(values).filter(([name]) => name in template);
+  const variables: Record<string, string> = { ...template, ...Object.fromEntries(known) };
+  const { EXTRA_PUSH_ORIGINS: origins } = variables;
+  if (origins === undefined) return variables;
+  const all = [...origins.split(',').filter(Boolean), pushOrigin];
+  return { ...variables, EXTRA_PUSH_ORIGINS: all.join(',') };
 }
 
 /** Table names by the environment variable that contains them. */

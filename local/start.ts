@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
@@ -69,7 +70,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       // Successful reads of the console's page are left out: it polls. So are its files, and the 503
       // responses while the stack starts.
       const isRead = line.match === undefined || (line.isFromPage && line.method === 'GET');
-      const isError = localConsole !== undefined && line.status >= 400;
+      const isError = localConsole !== undefined && line.response.status >= 400;
       if (!isRead || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
@@ -78,10 +79,8 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);
-    localConsole = await openLocalConsole(process.cwd(), {
-      ...{ ...stack, project, proxy },
-      origin: `http://localhost:${pagesPort ?? port}`,
-    });
+    const origin = `http://localhost:${pagesPort ?? port}`;
+    localConsole = await openLocalConsole(process.cwd(), { ...stack, project, proxy, origin });
     const removeState = await writeState(stateOf(stack, project));
     try {
       print(`\n${paint('green', `Carillon is running at ${stack.baseUrl}`)}`);
@@ -104,7 +103,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
           url: localConsole.address + fragmentOf({ view: 'local', ...project }),
         });
       }
-      await aborted(signal);
+      if (!signal.aborted) await once(signal, 'abort');
       print('\nStopping …');
     } finally {
       await removeState();
@@ -127,11 +126,6 @@ function openBrowser(dataDir: string, address: LocalBrowser): OpenFirefox | unde
   }
   explain('No Firefox was found: install it, or set FIREFOX to its program.');
   return undefined;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
 // The CDK app, the bundles' entry points and the packages are resolved from the repository's root.

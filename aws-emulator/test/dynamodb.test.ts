@@ -12,7 +12,7 @@ import {
   localClient,
   startDynamoDb,
 } from '../dynamodb.ts';
-import { createResolver, type Template } from '../template.ts';
+import type { Template } from '../template.ts';
 import { useFolder } from './fixtures.ts';
 
 const key = (name: string, type: string) => ({ AttributeName: name, KeyType: type });
@@ -36,8 +36,7 @@ const template: Template = {
 };
 const folder = useFolder();
 
-const createAllTables = (endpoint: string, from = template) =>
-  createTables(from, endpoint, createResolver(from));
+const createAllTables = (endpoint: string, from = template) => createTables(from, endpoint);
 
 /** The port of the engine that has its data in a directory. */
 function enginePort(dataDir: string): string {

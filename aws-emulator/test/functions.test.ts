@@ -1,5 +1,5 @@
 import { readFunctions } from '../functions.ts';
-import { createResolver, type Resource } from '../template.ts';
+import type { Resource } from '../template.ts';
 
 function functionsOf(resource: Partial<Resource>, others: Record<string, Resource> = {}) {
   const template = {
@@ -14,7 +14,7 @@ function functionsOf(resource: Partial<Resource>, others: Record<string, Resourc
     },
   };
   const assembly = { directory: '/assembly', stackName: 'Test', template };
-  return readFunctions(assembly, createResolver(template));
+  return readFunctions(assembly);
 }
 
 test('gives a function CloudFormation’s defaults', () => {

@@ -1,5 +1,5 @@
 import { readGrants } from '../grants.ts';
-import { createResolver, type Resource, type Template } from '../template.ts';
+import type { Resource, Template } from '../template.ts';
 
 const projects = 'arn:aws:dynamodb:us-east-1:000000000000:table/Projects';
 const projectsArn = { 'Fn::GetAtt': ['Projects', 'Arn'] };
@@ -23,7 +23,7 @@ function grantsOf(resources: Record<string, Resource>) {
       ...resources,
     },
   };
-  return readGrants(template, createResolver(template)).get('Send');
+  return readGrants(template).get('Send');
 }
 
 const read = { Effect: 'Allow', Action: 'dynamodb:GetItem', Resource: projectsArn };

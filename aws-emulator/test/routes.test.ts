@@ -1,6 +1,5 @@
-import { readFunctions } from '../functions.ts';
 import { readRoutes } from '../routes.ts';
-import { createResolver, type Resource, type Template } from '../template.ts';
+import type { Resource, Template } from '../template.ts';
 
 function templateOf(
   routeKeys: readonly string[],
@@ -37,9 +36,8 @@ function templateOf(
 }
 
 function read(template: Template) {
-  const resolve = createResolver(template);
   const assembly = { directory: '/assembly', stackName: 'Test', template };
-  return readRoutes(template, readFunctions(assembly, resolve), resolve);
+  return readRoutes(assembly);
 }
 
 test('the throttle comes from the route, else from the stage, else from the account’s quota', () => {

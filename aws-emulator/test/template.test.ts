@@ -1,4 +1,4 @@
-import { createResolver, readAssembly, textResolver } from '../template.ts';
+import { createResolver, readAssembly, type Template, textResolver } from '../template.ts';
 import { useFolder } from './fixtures.ts';
 
 const folder = useFolder();
@@ -22,13 +22,13 @@ test('refuses an assembly whose manifest is missing or malformed', () => {
   expect(() => readAssembly(folder.path)).toThrow('Cannot read the assembly:');
 });
 
-const resolve = createResolver({
+const template: Template = {
   Resources: {
     Projects: { Type: 'AWS::DynamoDB::Table' },
     Send: { Type: 'AWS::Lambda::Function' },
     Named: { Type: 'AWS::DynamoDB::Table', Properties: { TableName: 'projects' } },
   },
-});
+};
 
 test.each([
   ['an unknown name', { Ref: 'Nobody' }, 'refers to "Nobody", which the template does not define.'],
@@ -53,11 +53,11 @@ test.each([
     'uses Fn::Select, which the local stack does not support.',
   ],
 ])('refuses %s with one sentence', (_, value, message) => {
-  expect(() => resolve(value, 'X')).toThrow(new Error(`X ${message}`));
+  expect(() => createResolver(template)(value, 'X')).toThrow(new Error(`X ${message}`));
 });
 
 test('a text resolver refuses objects and undefined', () => {
-  const text = textResolver(resolve);
+  const text = textResolver(template);
   expect(text({ Ref: 'Send' }, 'X')).toBe('Send');
   expect(text(7, 'X')).toBe('7');
   expect(() => text({ a: 1 }, 'X')).toThrow(new Error('X must be text.'));

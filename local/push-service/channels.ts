@@ -216,7 +216,8 @@ function readLines(file: string): readonly Line[] {
 
 const textOf = (line: Line) => `${JSON.stringify(line)}\n`;
 
-function parseJson(text: string): unknown {
+/** @returns undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -135,8 +135,6 @@ export class PushCounter {
   requests = 0;
   /** Requests that have no response yet. */
   inFlight = 0;
-  /** Highest value of `inFlight` so far. */
-  peakInFlight = 0;
   /** Messages that a channel has received; their pushes got 201. */
   accepted = 0;
   /** Requests whose connection closed before a response. */
@@ -148,7 +146,6 @@ export class PushCounter {
   begin(response: ServerResponse): Respond {
     this.requests++;
     this.inFlight++;
-    this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
     let isOpen = true;
     const end = (status?: number) => {
       if (!isOpen) return;

@@ -60,7 +60,7 @@ export async function startPushService({
   const log = subscriptionFile === undefined ? undefined : new SubscriptionLog(subscriptionFile);
   const channels = new Channels(log);
   const counter = new PushCounter();
-  const vapid = new VapidVerifier({ origin, nowMs });
+  const vapid = new VapidVerifier(origin, nowMs);
   const realBrowsers = acceptRealBrowsers(server, origin, channels);
   const arrivals = new EventEmitter().setMaxListeners(0);
   const stopping = new AbortController();
@@ -81,10 +81,7 @@ export async function startPushService({
      * @throws {TypeError} if the application server key is invalid.
      */
     subscribe({ applicationServerKey, keys = createBrowserKeys() }: SubscribeOptions = {}) {
-      const key =
-        applicationServerKey === undefined
-          ? undefined
-          : normalizeApplicationServerKey(applicationServerKey);
+      const key = normalizeApplicationServerKey(applicationServerKey);
       const id = randomUUID();
       const browser = new SimulatedBrowser({ id, keys, applicationServerKey: key }, context);
       channels.add(browser);

@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import type { BrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../admin/browser/decrypt.ts';
-import type { PushMessage } from '../../contract/message.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
-import type {
-  Behaviour,
-  Channel,
-  Channels,
-  PushedMessage,
-  SimulatedSubscription,
+import {
+  type Behaviour,
+  type Channel,
+  type Channels,
+  type PushedMessage,
+  parseJson,
+  type SimulatedSubscription,
 } from './channels.ts';
 
 /** A decrypted message, as in a browser's push event. */
@@ -130,17 +130,11 @@ export class SimulatedBrowser implements Channel {
 }
 
 /** The part of a push message that a beacon needs. */
-interface ReportableMessage {
-  readonly notification: {
-    readonly data: Pick<PushMessage['notification']['data'], 'carillon' | 'events'>;
-  };
-}
-
 const reportableSchema = z.object({
   notification: z.object({
     data: z.object({ carillon: z.literal(1), events: z.url({ protocol: /^https?$/ }) }),
   }),
-}) satisfies z.ZodType<ReportableMessage>;
+});
 
 export class NothingToReportError extends Error {
   override readonly name = 'NothingToReportError';
@@ -158,18 +152,15 @@ export function postBeacon(
   type: EventType,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  return fetch(parseMessage(text).notification.data.events, {
+  return fetch(eventsUrlOf(text), {
     method: 'POST',
     headers,
     body: JSON.stringify({ type }),
   });
 }
 
-function parseMessage(text: string): ReportableMessage {
-  try {
-    return reportableSchema.parse(JSON.parse(text));
-  } catch (cause) {
-    const message = 'The last message has no events URL: Carillon did not send it.';
-    throw new NothingToReportError(message, { cause });
-  }
+function eventsUrlOf(text: string): string {
+  const { data: message } = reportableSchema.safeParse(parseJson(text));
+  if (message !== undefined) return message.notification.data.events;
+  throw new NothingToReportError('The last message has no events URL: Carillon did not send it.');
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { locateHandler } from 'aws-emulator/function-pool';
 import { type FunctionDefinition, readFunctions } from 'aws-emulator/functions';
-import { createResolver, readAssembly } from 'aws-emulator/template';
+import { readAssembly } from 'aws-emulator/template';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
 const assembly = readAssembly(sharedAssembly());
-const functions = readFunctions(assembly, createResolver(assembly.template));
+const functions = readFunctions(assembly);
 
 /** Those that call DynamoDB. */
 const callers = functions.filter(({ name }) => !name.startsWith('Console'));

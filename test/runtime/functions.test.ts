@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFunctions } from 'aws-emulator/functions';
 import { startGateway } from 'aws-emulator/gateway';
 import { readRoutes } from 'aws-emulator/routes';
-import { createResolver, readAssembly } from 'aws-emulator/template';
+import { readAssembly } from 'aws-emulator/template';
 import { installNode } from '../../bin/node-binary.ts';
 import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
 import { pathOf } from '../../contract/path-of.ts';
@@ -17,9 +17,8 @@ import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts
 import { installRuntimeClient } from './fixtures/runtime-client.ts';
 
 const assembly = readAssembly(sharedAssembly());
-const resolve = createResolver(assembly.template);
-const functions = readFunctions(assembly, resolve);
-const gatewayRoutes = readRoutes(assembly.template, functions, resolve);
+const functions = readFunctions(assembly);
+const gatewayRoutes = readRoutes(assembly);
 
 let runtime: Runtime;
 let service: Service;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import { type Grant, readGrants } from 'aws-emulator/grants';
-import { createResolver, readAssembly, resourcesOf } from 'aws-emulator/template';
+import { readAssembly, resourcesOf } from 'aws-emulator/template';
 import type { FunctionName } from '../../contract/functions.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
@@ -13,7 +13,7 @@ import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 const assembly = readAssembly(sharedAssembly());
-const grants = readGrants(assembly.template, createResolver(assembly.template));
+const grants = readGrants(assembly.template);
 
 const isOnDynamoDb = ({ action }: Grant) => action.startsWith('dynamodb:');
 
