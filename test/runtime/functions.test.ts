@@ -3,7 +3,7 @@ import { readFunctions } from 'aws-emulator/functions';
 import { startGateway } from 'aws-emulator/gateway';
 import { readRoutes } from 'aws-emulator/routes';
 import { readAssembly } from 'aws-emulator/template';
-import { installNode } from '../../bin/node-binary.ts';
+import { installNode } from '../../bin/deployed-node.ts';
 import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
