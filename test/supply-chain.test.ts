@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { bundledPackages, licencesPage } from '../bin/licences.ts';
+import { bundledPackages, licencesPage } from '../bin/generate.ts';
 import { sharedAssembly } from './fixtures/assembly.ts';
 import { temporaryFolder } from './fixtures/folder.ts';
 

@@ -1,6 +1,27 @@
-/** Writes docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */
+/** Writes what is generated from the code. Its argument: `api-docs`, `execution-policy` or `licences`. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openApiDocument } from '../contract/openapi/document.ts';
+import { generatedDocuments, withGeneratedBlocks } from '../contract/openapi/reference.ts';
+import { executionPolicy } from '../lib/execution-policy.ts';
+import { version } from '../package.json' with { type: 'json' };
+
+const generators: Readonly<Record<string, () => void>> = {
+  /** openapi.json, and blocks in docs/. */
+  'api-docs'() {
+    writeJson('openapi.json', openApiDocument(version));
+    for (const file of generatedDocuments) {
+      writeFileSync(file, withGeneratedBlocks(readFileSync(file, 'utf8')));
+    }
+  },
+  'execution-policy': () => writeJson('execution-policy.json', executionPolicy()),
+  /** docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */
+  licences: () => writeFileSync('docs/licences.md', licencesPage(bundledPackages('cdk.out'))),
+};
+
+function writeJson(file: string, value: object): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+}
 
 /** A package whose code is in a bundle. */
 export interface BundledPackage {
@@ -54,6 +75,4 @@ these packages. \`npm run licences\` generates this page from the bundles.
 ${rows.join('')}`;
 }
 
-if (process.argv[1] === import.meta.filename) {
-  writeFileSync('docs/licences.md', licencesPage(bundledPackages('cdk.out')));
-}
+if (process.argv[1] === import.meta.filename) generators[process.argv[2]!]!();

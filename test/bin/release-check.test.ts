@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Release, releaseMistakes } from '../../bin/release-mistakes.ts';
+import { type Release, releaseMistakes } from '../../bin/release-check.ts';
 import { sliceSchema } from '../../contract/slice.ts';
 
 const ready: Release = {
