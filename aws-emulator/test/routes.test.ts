@@ -1,4 +1,4 @@
-import { readRoutes } from '../routes.ts';
+import { matchRoute, readRoutes } from '../routes.ts';
 import type { Resource, Template } from '../template.ts';
 
 function templateOf(
@@ -52,6 +52,14 @@ test('the throttle comes from the route, else from the stage, else from the acco
     { ratePerSecond: 7, burst: 8 },
     { ratePerSecond: 9, burst: 5000 },
   ]);
+});
+
+test('a request takes the route with the fewest parameters', () => {
+  const routes = read(templateOf(['GET /{kind}/{id}', 'GET /things/{id}', 'GET /things/new']));
+  const keyOf = (path: string) => matchRoute(routes, 'GET', path)?.route.routeKey;
+  expect(keyOf('/things/new')).toBe('GET /things/new');
+  expect(keyOf('/things/1')).toBe('GET /things/{id}');
+  expect(keyOf('/others/1')).toBe('GET /{kind}/{id}');
 });
 
 test.each(['ANY /things', '$default', 'GET /{proxy+}'])('refuses the route %s', (routeKey) => {
