@@ -2,7 +2,7 @@ import { type Conditions, conditionsOf, hasConditions } from '../../contract/con
 import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
-import { usersOf } from '../../lambdas/send/users-of.ts';
+import { usersOf } from '../../lambdas/send/sending.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { simulatedConditions } from './conditions.ts';

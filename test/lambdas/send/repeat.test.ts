@@ -101,11 +101,11 @@ describe('a repeated request', () => {
   });
 
   test('has to wait while the first may still cancel what it has not attempted', async () => {
-    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 } });
+    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 }, chunkMs: 21_500 });
     const cancel = () => new Promise<never>(() => {});
     const waiting = { ...setup.deps, sends: { ...setup.deps.sends, cancel } };
     void setup.startSend({ idempotencyKey }, waiting);
-    await setup.until(10_000);
+    await setup.until(24_000);
     expect(await sendKeyed(setup)).toMatchObject(inProgress);
   });
 

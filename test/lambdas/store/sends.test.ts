@@ -23,7 +23,7 @@ const database = useDatabase();
 
 const sends = () => sendsOf(database);
 const begin = (notification: NewNotification, cap: number | null = null) =>
-  sends().begin(notification, 'request', undefined, cap);
+  sends().begin(notification, 'request', cap);
 const cancel = (notification: NewNotification, by = 'request') => sends().cancel(notification, by);
 
 const found = (project: ProjectRef, { id }: NewNotification) =>
@@ -113,7 +113,7 @@ test('a first attempt that arrives after the second one began counts once', asyn
   });
   const notification = { ...newNotification(project), keyed };
   const onLate = sendsOf({ ...database, dynamo: late });
-  expect(await onLate.begin(notification, 'request', undefined, 10)).toBe('begun');
+  expect(await onLate.begin(notification, 'request', 10)).toBe('begun');
   expect(inputs).toHaveLength(3);
   expect(await sentIn(project)).toBe(1);
 });
@@ -124,7 +124,7 @@ test('begin touches no item that all sends of a project share', async () => {
   const inputs: TransactWriteCommandInput[] = [];
   const recorded = sendsOf({ ...database, dynamo: intercepted((input) => inputs.push(input)) });
   for (let sent = 0; sent < number; sent += 1) {
-    const outcome = await recorded.begin(newNotification(project), 'request', undefined, null);
+    const outcome = await recorded.begin(newNotification(project), 'request', null);
     expect(outcome).toBe('begun');
   }
   const sendsByItem = new Map<string, number>();
@@ -210,7 +210,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 });
 
-// Which slices may be cancelled: `lease.test.ts`.
+// Which slices may be cancelled: `slice-writes.test.ts`.
 describe('cancel', () => {
   const stored = (project: ProjectRef, { id }: NewNotification) =>
     readNotificationItem(database, project, id);
