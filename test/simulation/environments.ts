@@ -21,9 +21,10 @@ export class Environment {
   readonly clockOffsetMs: number;
   run: FunctionRun | undefined;
 
-  constructor({ faults, random, scheduler }: World) {
+  constructor(world: World) {
+    const { faults, scheduler } = world;
     this.clockOffsetMs = faults.occurs('clock differs')
-      ? random.integer(-clocksDifferMs / 2, clocksDifferMs / 2)
+      ? world.stream('clocks').integer(-clocksDifferMs / 2, clocksDifferMs / 2)
       : 0;
     const clock = () => new Date(scheduler.now + this.clockOffsetMs);
     this.dynamo = clientWith((command, options) =>
@@ -50,7 +51,7 @@ export class Environments {
     body: (run: FunctionRun, environment: Environment) => Promise<Result>,
     onStart: (run: FunctionRun) => void = () => {},
   ): Promise<RunOutcome<Result>> {
-    const { random } = this.#world;
+    const random = this.#world.stream(`environments of ${kind}`);
     const idle = this.#idle.get(kind) ?? [];
     this.#idle.set(kind, idle);
     const environment =

@@ -90,13 +90,17 @@ export const faultNames = Object.keys(highestRates) as Fault[];
 export class Faults {
   readonly counts = new Map<Fault, number>();
   readonly #rates = new Map<Fault, number>();
-  readonly #random: Random;
+  readonly #stream: (name: string) => Random;
 
-  /** Each run has other faults, so that some runs have much of a few and others little of many. */
-  constructor(random: Random) {
-    this.#random = random;
-    const share = random.pick([0, 0.2, 0.4, 0.7]);
+  /**
+   * Each run has other faults, so that some runs have much of a few and others little of many.
+   * @param stream random numbers by the name of what they decide.
+   */
+  constructor(stream: (name: string) => Random) {
+    this.#stream = stream;
+    const share = stream('share of faults').pick([0, 0.2, 0.4, 0.7]);
     for (const fault of faultNames) {
+      const random = stream(fault);
       if (random.chance(share)) {
         this.#rates.set(fault, highestRates[fault] * random.pick([0.1, 0.3, 1]));
       }
@@ -110,7 +114,7 @@ export class Faults {
 
   occurs(fault: Fault): boolean {
     const rate = this.#rates.get(fault);
-    if (rate === undefined || !this.#random.chance(rate)) return false;
+    if (rate === undefined || !this.#stream(fault).chance(rate)) return false;
     this.count(fault);
     return true;
   }

@@ -9,6 +9,7 @@ import {
 import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';
+import type { Random } from './time/random.ts';
 import { type Timers, timers } from './time/timers.ts';
 import type { World } from './world.ts';
 
@@ -30,6 +31,8 @@ export class FunctionRun implements Timers {
   readonly name: string;
   /** The request that it works for. */
   readonly requestId: string;
+  /** For its calls, and what its code is given. */
+  readonly random: Random;
   readonly #world: World;
   readonly #clockOffsetMs: number;
   readonly sleep: Timers['sleep'];
@@ -43,6 +46,7 @@ export class FunctionRun implements Timers {
     this.#clockOffsetMs = clockOffsetMs;
     this.name = world.nextRun(kind);
     this.requestId = requestId;
+    this.random = world.stream(this.name);
     const { sleep, abortAfter } = timers((ms, act) => this.after(ms, act));
     this.sleep = sleep;
     this.abortAfter = abortAfter;
@@ -74,7 +78,7 @@ export class FunctionRun implements Timers {
 
   /** Runs the function's code until it ends, dies, or Lambda ends it. */
   start<Result>(body: () => Promise<Result>, timeoutMs: number): Promise<RunOutcome<Result>> {
-    const { faults, random } = this.#world;
+    const { faults } = this.#world;
     return new Promise((resolve) => {
       this.#onDeath = () => resolve({ kind: 'died' });
       const end = (outcome: RunOutcome<Result>) => {
@@ -87,7 +91,7 @@ export class FunctionRun implements Timers {
         this.die(() => 'its time is over');
       });
       if (faults.occurs('crash while pushing')) {
-        this.after(random.latency(20), () => this.die(() => 'crash'));
+        this.after(this.random.latency(20), () => this.die(() => 'crash'));
       }
       body().then(
         (value) => end({ kind: 'returned', value }),
@@ -105,10 +109,9 @@ export class FunctionRun implements Timers {
 
   /** A client of the database, with the repetitions of the functions' own. */
   dynamo(): DynamoDBDocumentClient {
-    const { random } = this.#world;
     const parts = {
       sleep: this.sleep,
-      random: () => random.next(),
+      random: () => this.random.next(),
       newToken: () => this.#world.nextToken(),
     };
     const send = (command: DatabaseCommand, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
@@ -122,7 +125,8 @@ export class FunctionRun implements Timers {
 
   /** One call of the SDK: up to three attempts, and a token for a transaction that has none. */
   #call(given: DatabaseCommand, signal: AbortSignal | undefined): Promise<object> {
-    const { scheduler, faults, random, database } = this.#world;
+    const { random } = this;
+    const { scheduler, faults, database } = this.#world;
     const command = withToken(given, () => this.#world.nextToken());
     const what = () => described(command);
     this.#world.called(`${this.name}: ${what()}`);

@@ -3,6 +3,7 @@ import { sliceTimeline } from '../../contract/timeline.ts';
 import type { SliceStarter } from '../../lambdas/send/invoker.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun, RunOutcome } from './function-run.ts';
+import type { Random } from './time/random.ts';
 import type { World } from './world.ts';
 
 /** The code of deliver's handler. */
@@ -31,18 +32,21 @@ export class SimulatedLambda {
   /** Asynchronous invocations that failed for good, or were dropped. */
   givenUp = 0;
   readonly #world: World;
+  readonly #random: Random;
   readonly #environments: Environments;
   readonly #deliver: DeliverBody;
 
   constructor(world: World, environments: Environments, deliver: DeliverBody) {
     this.#world = world;
+    this.#random = world.stream('Lambda');
     this.#environments = environments;
     this.#deliver = deliver;
   }
 
   /** Starts slices for a function. */
   starter(run: FunctionRun): SliceStarter {
-    const { faults, random, scheduler } = this.#world;
+    const { faults, scheduler } = this.#world;
+    const { random } = run;
     return {
       start: (slice, signal) =>
         new Promise<boolean>((resolve) => {
@@ -98,7 +102,8 @@ export class SimulatedLambda {
 
   /** Lambda delivers an asynchronous invocation at least once. */
   #enqueue(payload: string, requestId: string): void {
-    const { faults, random, scheduler } = this.#world;
+    const { faults, scheduler } = this.#world;
+    const random = this.#random;
     const event = { payload, requestId, expiresAt: scheduler.now + sliceTimeline.startWithinMs };
     const wait = faults.occurs('late invocation')
       ? random.latency(60_000, sliceTimeline.startWithinMs)
@@ -115,7 +120,8 @@ export class SimulatedLambda {
 
   /** @param failures of the function so far. */
   async #runAsync(event: QueuedEvent, failures: number): Promise<void> {
-    const { faults, random, scheduler } = this.#world;
+    const { faults, scheduler } = this.#world;
+    const random = this.#random;
     if (scheduler.now > event.expiresAt) return this.#giveUp('too old');
     // The end of a host is not a failure of the function: Lambda repeats it from 1 s on.
     const diesAfterMs = faults.occurs('host died') ? random.latency(20, 60_000) : undefined;
@@ -139,7 +145,8 @@ export class SimulatedLambda {
     requestId: string,
     hostDiesAfterMs?: number,
   ): Promise<RunOutcome<void>> {
-    const { faults, random, scheduler } = this.#world;
+    const { faults, scheduler } = this.#world;
+    const random = this.#random;
     if (faults.occurs('cold start')) {
       await scheduler.sleep(random.latency(300, 10_000));
     }

@@ -37,7 +37,8 @@ export function simulatedTransport(
   subscriptions: ReadonlyMap<string, KnownSubscription>,
   { pusher, notifications }: SimulatedPusher,
 ): Transport {
-  const { random, faults, scheduler } = world;
+  const { faults, scheduler } = world;
+  const { random } = run;
   return ({ path, timeoutMs, headers }: PushRequest) =>
     new Promise((resolve, reject) => {
       run.after(timeoutMs, () => reject(new NoResponseError('time-out', { isTimeout: true })));

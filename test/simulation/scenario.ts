@@ -4,6 +4,7 @@ import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
+import type { Random } from './time/random.ts';
 import type { World } from './world.ts';
 
 /** What a visitor chooses. */
@@ -90,34 +91,37 @@ export const browserKeys = {
 const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
 
 export function randomScenario(world: World): Scenario {
-  const { random, faults } = world;
+  const { faults } = world;
+  const random = world.stream('scenario');
   const subscribers = random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
   const durationMs = random.pick([100, 5000, 40_000]);
-  const someTime = () => random.between(0, durationMs);
-  const newcomers = faults.occurs('subscriber added') ? random.integer(1, 4) : 0;
+  const timeIn = (stream: Random) => stream.between(0, durationMs);
+  const newcomers = faults.occurs('subscriber added') ? world.stream('newcomers').integer(1, 4) : 0;
   const browsersOf = new Map<string, number>();
   /** Of more browsers of one user than fit a chunk, delivery reaches only those of one chunk. */
-  const someUser = () => {
+  const someUser = (random: Random) => {
     const userId = random.pick(users);
     const number = (browsersOf.get(userId) ?? 0) + 1;
     browsersOf.set(userId, number);
     return number > sliceSizes.recipients ? undefined : userId;
   };
-  const someChoice = (): Choice => ({
-    userId: random.chance(0.5) ? someUser() : undefined,
+  const someChoice = (random: Random): Choice => ({
+    userId: random.chance(0.5) ? someUser(random) : undefined,
     channels: channels.filter(() => random.chance(0.5)),
   });
-  const someChange = () => ({ ...someChoice(), afterMs: someTime() });
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
+    const random = world.stream(`browser ${index}`);
+    const changes = world.stream(`changes of browser ${index}`);
+    const someChange = () => ({ ...someChoice(changes), afterMs: timeIn(changes) });
     const isNew = index >= subscribers;
-    const subscribesAt = isNew ? someTime() : 0;
+    const subscribesAt = isNew ? timeIn(random) : 0;
     const vapidPairNumber = random.integer(0, 1);
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
-      ...someChoice(),
+      ...someChoice(random),
       changes: faults.occurs('registration changed')
-        ? Array.from({ length: random.integer(1, 3) }, someChange)
+        ? Array.from({ length: changes.integer(1, 3) }, someChange)
         : [],
       // Some are seen until a few seconds after the start.
       seenAgoMs: random.pick([
@@ -127,50 +131,57 @@ export function randomScenario(world: World): Scenario {
       subscribesAt,
       unsubscribesAt:
         index % 4 === 0 && faults.occurs('subscriber removed')
-          ? subscribesAt + someTime()
+          ? subscribesAt + timeIn(world.stream('subscribers that leave'))
           : undefined,
       isGone: faults.occurs('subscription gone'),
       vapidPairNumber,
       storedPairNumber: faults.occurs('wrong key pair') ? 1 - vapidPairNumber : vapidPairNumber,
     };
   });
-  const outage = () => {
-    const from = world.startsAt + someTime();
-    return { from, to: from + random.latency(200, 40_000) };
+  const outage = (stream: Random) => {
+    const from = world.startsAt + timeIn(stream);
+    return { from, to: from + stream.latency(200, 40_000) };
   };
+  const ofTables = world.stream('outages of tables');
   const tableOutage = () => ({
-    ...outage(),
-    table: random.pick(Object.values(tables)),
-    isOfReads: random.chance(0.5),
+    ...outage(ofTables),
+    table: ofTables.pick(Object.values(tables)),
+    isOfReads: ofTables.chance(0.5),
   });
   world.outages = [
-    ...(faults.occurs('outage') ? [outage()] : []),
+    ...(faults.occurs('outage') ? [outage(world.stream('outage'))] : []),
     ...(faults.occurs('outage of a table') ? [tableOutage(), tableOutage()] : []),
   ];
-  const projectDeletedAt = faults.occurs('project deleted') ? someTime() : undefined;
+  const projectDeletedAt = faults.occurs('project deleted')
+    ? timeIn(world.stream('deletion'))
+    : undefined;
   if (projectDeletedAt !== undefined && faults.occurs('outage of a table')) {
     // Those who read the project do not notice.
     const from = world.startsAt + projectDeletedAt;
     const unnoticed = { from, to: from + 60_000, table: tables.vapidKeys, isOfReads: true };
     world.outages = [...world.outages, unnoticed];
   }
-  const commands = randomCommands(world, subscribers, someTime);
-  const userRemoval = () => ({ at: someTime(), userId: random.pick(users) });
-  const calls = randomCalls(world, someTime, commands);
+  const commands = randomCommands(world, subscribers, timeIn);
+  const removals = world.stream('removals');
+  const userRemoval = () => ({ at: timeIn(removals), userId: removals.pick(users) });
+  const calls = randomCalls(world, timeIn, commands);
+  const devices = world.stream('devices');
   const deviceRemoval = (): DeviceRemoval => {
-    const { origin, path, userId = random.pick(users) } = random.pick(browsers);
+    const { origin, path, userId = devices.pick(users) } = devices.pick(browsers);
     // Also while functions push to it.
-    const at = random.chance(0.5) ? someTime() : random.pick(calls).at + random.latency(5000);
+    const at = devices.chance(0.5)
+      ? timeIn(devices)
+      : devices.pick(calls).at + devices.latency(5000);
     return { at, userId, origin, path };
   };
   return {
     browsers,
     calls,
-    stops: random.chance(0.3) ? randomStops(world, calls) : [],
+    stops: randomStops(world.stream('stops'), calls),
     userRemovals: faults.occurs('user removed') ? [userRemoval()] : [],
     deviceRemovals:
       browsers.length > 0 && faults.occurs('device removed')
-        ? Array.from({ length: random.integer(1, 3) }, deviceRemoval)
+        ? Array.from({ length: devices.integer(1, 3) }, deviceRemoval)
         : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
     monthlyCap: random.pick([null, null, 1, 100]),
@@ -182,7 +193,8 @@ export function randomScenario(world: World): Scenario {
 }
 
 /** While a request waits, and also while functions run that were handed the delivery. */
-function randomStops({ random }: World, calls: readonly Call[]): number[] {
+function randomStops(random: Random, calls: readonly Call[]): number[] {
+  if (!random.chance(0.3)) return [];
   const afterSome = () =>
     random.pick(calls).at +
     random.pick([random.latency(200), random.between(0, 30_000), random.latency(2000, 600_000)]);
@@ -190,12 +202,15 @@ function randomStops({ random }: World, calls: readonly Call[]): number[] {
 }
 
 function randomCommands(
-  { random, faults, startsAt }: World,
+  world: World,
   subscribers: number,
-  someTime: () => number,
+  timeIn: (stream: Random) => number,
 ): OperatorCommand[] {
+  const { faults, startsAt } = world;
+  const random = world.stream('limits');
+  const prune = world.stream('prune');
   const limits = () => ({
-    at: someTime(),
+    at: timeIn(random),
     kind: 'limits' as const,
     subscriberCap: random.pick([null, Math.max(1, subscribers - 2), subscribers + 3]),
     monthlySendCap: random.pick([null, 1, 2]),
@@ -205,22 +220,22 @@ function randomCommands(
     ...(faults.occurs('key pair dropped')
       ? [
           {
-            at: someTime(),
+            at: timeIn(world.stream('drop of a pair')),
             kind: 'drop previous pair' as const,
             isRemembered: faults.occurs('key pair remembered'),
           },
         ]
       : []),
     ...(faults.occurs('key pair rotated')
-      ? [{ at: someTime(), kind: 'rotate pair' as const }]
+      ? [{ at: timeIn(world.stream('rotation')), kind: 'rotate pair' as const }]
       : []),
     ...(faults.occurs('subscriptions pruned')
       ? [
           {
-            at: someTime(),
+            at: timeIn(prune),
             kind: 'prune' as const,
             // Also those that were seen until the start: some are updated while the command runs.
-            before: startsAt + random.pick([-20 * dayMs, 1, someTime()]),
+            before: startsAt + prune.pick([-20 * dayMs, 1, timeIn(prune)]),
           },
         ]
       : []),
@@ -229,16 +244,18 @@ function randomCommands(
 }
 
 function randomCalls(
-  { random, faults }: World,
-  someTime: () => number,
+  world: World,
+  timeIn: (stream: Random) => number,
   commands: readonly OperatorCommand[],
 ): Call[] {
+  const { faults } = world;
   const calls: Call[] = [];
   const add = (call: Omit<Call, 'requestId'>) => {
     calls.push({ ...call, requestId: `request-${calls.length + 1}` });
   };
-  const sends = random.pick([1, 1, 2]);
+  const sends = world.stream('sends').pick([1, 1, 2]);
   for (let send = 1; send <= sends; send += 1) {
+    const random = world.stream(`send ${send}`);
     const someUsers = users.slice(0, random.integer(1, users.length));
     const userIds = random.chance(0.4) ? someUsers : undefined;
     const isPersonal = userIds !== undefined && random.chance(0.6);
@@ -248,43 +265,47 @@ function randomCalls(
         ? { recipients: userIds.map((userId) => ({ userId, values: { name: userId } })) }
         : { userIds }),
       ...Object.fromEntries(
-        Object.entries(simulatedConditions).flatMap(([name, { some }]) =>
-          random.chance(0.2) ? [[name, some(random)]] : [],
-        ),
+        Object.entries(simulatedConditions).flatMap(([name, { some }]) => {
+          const ofCondition = world.stream(`${name} of send ${send}`);
+          return ofCondition.chance(0.2) ? [[name, some(ofCondition)]] : [];
+        }),
       ),
     };
     const first = {
-      at: someTime(),
+      at: timeIn(random),
       request,
       idempotencyKey: random.chance(0.7) ? `key-${send}` : undefined,
       respondAsync: random.chance(0.5),
     };
     add(first);
     if (first.idempotencyKey === undefined) continue;
+    const repetitions = world.stream(`repetitions of send ${send}`);
     if (faults.occurs('request repeated at the same time')) {
-      add({ ...first, at: first.at + random.between(0, 200) });
+      add({ ...first, at: first.at + repetitions.between(0, 200) });
     }
     while (calls.length < 6 && faults.occurs('request repeated later')) {
-      const isSame = random.chance(0.9);
+      const isSame = repetitions.chance(0.9);
       const again = {
         ...first,
         // Also while the first request ends or is cancelled.
         at:
           first.at +
-          (random.chance(0.5) ? random.latency(1000, 600_000) : random.between(15_000, 32_000)),
-        respondAsync: random.chance(0.5),
+          (repetitions.chance(0.5)
+            ? repetitions.latency(1000, 600_000)
+            : repetitions.between(15_000, 32_000)),
+        respondAsync: repetitions.chance(0.5),
         request: isSame ? request : { ...request, body: 'Another body' },
       };
       add(again);
       if (faults.occurs('request repeated at the same time')) {
-        add({ ...again, at: again.at + random.between(0, 200) });
+        add({ ...again, at: again.at + repetitions.between(0, 200) });
       }
     }
   }
   for (const { at, kind } of commands) {
     // Pushes correct subscriptions while the command removes them.
     if (kind !== 'drop previous pair') continue;
-    const afterMs = random.between(-100, 300);
+    const afterMs = world.stream('sends after a drop').between(-100, 300);
     add({
       at: Math.max(0, at + afterMs),
       request: { title: 'Meanwhile' },

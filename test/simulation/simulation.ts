@@ -134,7 +134,7 @@ export async function simulate(
 ): Promise<Report> {
   const world = new World(seed, isTraced);
   breakage.world?.(world);
-  const { random, scheduler, faults, database } = world;
+  const { scheduler, faults, database } = world;
   const scenario = randomScenario(world);
   const known = new Map<string, Browser>(
     scenario.browsers.map((browser) => [browser.path, browser]),
@@ -262,7 +262,7 @@ export async function simulate(
       ...{ sentAt: scheduler.clock().toISOString(), expiresAt: Number.MAX_SAFE_INTEGER },
     });
     for (let count = 0; count < 3; count += 1) {
-      scheduler.after(random.between(0, 30_000), () => void trespass());
+      scheduler.after(world.stream('trespass').between(0, 30_000), () => void trespass());
     }
   }
 
@@ -280,6 +280,7 @@ export async function simulate(
   /** API Gateway: passes a request to send and responds within 30 s. */
   async function request(call: Call): Promise<void> {
     const startedAt = new Date(scheduler.now);
+    const random = world.stream('gateway');
     world.note('gateway', () => `${call.requestId} ${JSON.stringify(call)}`);
     const isLate = faults.occurs('late start');
     const startsIn = isLate
@@ -349,7 +350,9 @@ export async function simulate(
   async function stopSome(): Promise<void> {
     const stored = database.items(tables.notifications).filter(isNotification);
     if (stored.length === 0) return;
-    const notification = await owner.stop(random.pick(stored).notificationId as string);
+    const notification = await owner.stop(
+      world.stream('stopped').pick(stored).notificationId as string,
+    );
     if (notification === undefined) return;
     stops.push({ at: scheduler.now, notification });
     if (notification.status !== 'sent') faults.count('notification stopped');
@@ -392,7 +395,7 @@ export async function simulate(
           sign: ({ publicKey }) => publicKey,
           clock: run.clock,
           sleep: run.sleep,
-          random: () => random.next(),
+          random: () => run.random.next(),
           extraOrigins: [],
           inFlight: scenario.fewConnections ? few : inFlight,
         })({ ...options, messages: options.messages.map(recorded) });
@@ -422,10 +425,10 @@ export async function simulate(
       sends: sendStore(dynamo, tables),
       notifications: notificationStore(dynamo, tables.notifications),
       starter: lambda.starter(run),
-      random: () => random.next(),
+      random: () => run.random.next(),
       newId: (time) => {
         const id = uuidV7(time, (length) =>
-          Uint8Array.from({ length }, () => random.integer(0, 255)),
+          Uint8Array.from({ length }, () => run.random.integer(0, 255)),
         );
         requestOf.set(id, run.requestId);
         return id;
@@ -454,7 +457,7 @@ export async function simulate(
     deletedAt = scheduler.now;
     if (faults.occurs('project created again')) {
       // The operator's next command takes a second to start.
-      scheduler.after(random.between(1000, 20_000), createSuccessor);
+      scheduler.after(world.stream('successor').between(1000, 20_000), createSuccessor);
     }
   }
 

@@ -59,7 +59,6 @@ interface Outage {
 
 /** What all actors of a run share: time, chance, the database and a record of what happened. */
 export class World {
-  readonly random: Random;
   readonly scheduler: Scheduler;
   readonly faults: Faults;
   readonly database: MemoryDatabase;
@@ -81,26 +80,38 @@ export class World {
   readonly registrations = new Map<string, Registration[]>();
   readonly #pathOf = new Map<string, string>();
   readonly #isTraced: boolean;
-  #runs = 0;
+  readonly #seed: number;
+  readonly #streams = new Map<string, Random>();
+  readonly #runs = new Map<string, number>();
   #tokens = 0;
 
   constructor(seed: number, isTraced: boolean) {
-    this.random = new Random(seed);
+    this.#seed = seed;
     // Some runs pass from one month to the next.
     const monthEnd = Date.parse('2026-12-01T00:00:00Z');
-    this.startsAt = monthEnd - this.random.pick([5_000, 30_000, 24 * 60 * 60 * 1000]);
-    this.scheduler = new Scheduler(this.startsAt, this.random);
-    this.faults = new Faults(this.random);
+    this.startsAt = monthEnd - this.stream('start').pick([5_000, 30_000, 24 * 60 * 60 * 1000]);
+    this.scheduler = new Scheduler(this.startsAt, this.stream('events of the same time'));
+    this.faults = new Faults((name) => this.stream(`fault: ${name}`));
     this.database = new MemoryDatabase({
       now: () => this.scheduler.now,
-      lagMs: () => this.random.between(0, 1000),
-      pageSizeItems: this.random.integer(2, 20),
+      lagMs: () => this.stream('lag').between(0, 1000),
+      pageSizeItems: this.stream('page size').integer(2, 20),
       isUnprocessed: () => this.faults.occurs('unprocessed keys'),
       onChange: (table, key, item) => {
         if (table === tables.subscriptions) this.#registered(key, item);
       },
     });
     this.#isTraced = isTraced;
+  }
+
+  /** The random numbers for one dimension of a run: what one draws changes no other. */
+  stream(name: string): Random {
+    let stream = this.#streams.get(name);
+    if (stream === undefined) {
+      stream = Random.of(this.#seed, name);
+      this.#streams.set(name, stream);
+    }
+    return stream;
   }
 
   /** Takes a text only if it is wanted: most runs are not traced. */
@@ -117,8 +128,9 @@ export class World {
   }
 
   nextRun(name: string): string {
-    this.#runs += 1;
-    return `${name} ${this.#runs}`;
+    const number = (this.#runs.get(name) ?? 0) + 1;
+    this.#runs.set(name, number);
+    return `${name} ${number}`;
   }
 
   /** A token of a transaction. */
