@@ -5,7 +5,7 @@ import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts'
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
 import type { Random } from './time/random.ts';
-import type { World } from './world.ts';
+import { monthEnd, type World } from './world.ts';
 
 /** What a visitor chooses. */
 export interface Choice {
@@ -64,6 +64,8 @@ export interface Scenario {
   /** What the operator does with the project, one command after another, some ms after the start. */
   readonly commands: readonly OperatorCommand[];
   readonly pushesPerSecond: number;
+  /** Whether deliveries need all attempts of Lambda. */
+  readonly isSlow: boolean;
   readonly fewConnections: boolean;
   /** Ms after the start. */
   readonly projectDeletedAt: number | undefined;
@@ -93,10 +95,12 @@ const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
 export function randomScenario(world: World): Scenario {
   const { faults } = world;
   const random = world.stream('scenario');
-  const subscribers = random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
+  const loweredCap = faults.occurs('cap lowered') ? someLoweredCap(world) : undefined;
+  const subscribers = loweredCap?.subscribers ?? random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
   const durationMs = random.pick([100, 5000, 40_000]);
   const timeIn = (stream: Random) => stream.between(0, durationMs);
-  const newcomers = faults.occurs('subscriber added') ? world.stream('newcomers').integer(1, 4) : 0;
+  const some = faults.occurs('subscriber added') ? world.stream('newcomers').integer(1, 4) : 0;
+  const newcomers = loweredCap?.newcomers ?? some;
   const browsersOf = new Map<string, number>();
   /** Of more browsers of one user than fit a chunk, delivery reaches only those of one chunk. */
   const someUser = (random: Random) => {
@@ -114,7 +118,9 @@ export function randomScenario(world: World): Scenario {
     const changes = world.stream(`changes of browser ${index}`);
     const someChange = () => ({ ...someChoice(changes), afterMs: timeIn(changes) });
     const isNew = index >= subscribers;
-    const subscribesAt = isNew ? timeIn(random) : 0;
+    const comesAt = loweredCap === undefined ? timeIn(random) : random.between(45_000, 60_000);
+    const subscribesAt = isNew ? comesAt : 0;
+    const leaves = index % 4 === 0 && faults.occurs('subscriber removed');
     const vapidPairNumber = random.integer(0, 1);
     return {
       origin: random.pick(origins),
@@ -130,8 +136,8 @@ export function randomScenario(world: World): Scenario {
       ]),
       subscribesAt,
       unsubscribesAt:
-        index % 4 === 0 && faults.occurs('subscriber removed')
-          ? subscribesAt + timeIn(world.stream('subscribers that leave'))
+        leaves || index < (loweredCap?.leaving ?? 0)
+          ? subscribesAt + world.stream('subscribers that leave').between(1000, durationMs)
           : undefined,
       isGone: faults.occurs('subscription gone'),
       vapidPairNumber,
@@ -161,10 +167,13 @@ export function randomScenario(world: World): Scenario {
     const unnoticed = { from, to: from + 60_000, table: tables.vapidKeys, isOfReads: true };
     world.outages = [...world.outages, unnoticed];
   }
-  const commands = randomCommands(world, subscribers, timeIn);
+  const commands =
+    loweredCap === undefined ? randomCommands(world, subscribers, timeIn) : [loweredCap.command];
   const removals = world.stream('removals');
   const userRemoval = () => ({ at: timeIn(removals), userId: removals.pick(users) });
-  const calls = randomCalls(world, timeIn, commands);
+  const isMonthEnd = faults.occurs('month ends');
+  const isSlow = faults.occurs('slow delivery');
+  const calls = randomCalls(world, timeIn, commands, isMonthEnd, isSlow);
   const devices = world.stream('devices');
   const deviceRemoval = (): DeviceRemoval => {
     const { origin, path, userId = devices.pick(users) } = devices.pick(browsers);
@@ -184,12 +193,28 @@ export function randomScenario(world: World): Scenario {
         ? Array.from({ length: devices.integer(1, 3) }, deviceRemoval)
         : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
-    monthlyCap: random.pick([null, null, 1, 100]),
+    monthlyCap: isMonthEnd ? 1 : random.pick([null, null, 1, 100]),
     commands,
-    pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
+    pushesPerSecond: isSlow
+      ? Math.max(1, subscribers) / slowDeliverySeconds
+      : random.pick([20, 1250, 3000, 20_000]),
+    isSlow,
     fewConnections: random.chance(0.3),
     projectDeletedAt,
   };
+}
+
+/** Pushes to everyone take longer than two attempts of Lambda, and less than three. */
+const slowDeliverySeconds = 1600;
+
+/** Many leave after the cap was lowered. Others come when every function knows the new cap. */
+function someLoweredCap(world: World) {
+  const random = world.stream('lowered cap');
+  const subscribers = random.integer(20, 40);
+  const subscriberCap = random.integer(3, subscribers - 5);
+  const command = { at: 100, kind: 'limits' as const, subscriberCap, monthlySendCap: null };
+  const leaving = Math.min(subscribers, subscribers - subscriberCap + random.integer(0, 3));
+  return { subscribers, leaving, newcomers: 12, command };
 }
 
 /** While a request waits, and also while functions run that were handed the delivery. */
@@ -247,13 +272,16 @@ function randomCalls(
   world: World,
   timeIn: (stream: Random) => number,
   commands: readonly OperatorCommand[],
+  isMonthEnd: boolean,
+  isSlow: boolean,
 ): Call[] {
   const { faults } = world;
+  const monthEndsAt = monthEnd - world.startsAt;
   const calls: Call[] = [];
   const add = (call: Omit<Call, 'requestId'>) => {
     calls.push({ ...call, requestId: `request-${calls.length + 1}` });
   };
-  const sends = world.stream('sends').pick([1, 1, 2]);
+  const sends = isMonthEnd ? 2 : world.stream('sends').pick([1, 1, 2]);
   for (let send = 1; send <= sends; send += 1) {
     const random = world.stream(`send ${send}`);
     const someUsers = users.slice(0, random.integer(1, users.length));
@@ -272,10 +300,14 @@ function randomCalls(
       ),
     };
     const first = {
-      at: timeIn(random),
+      // The last one reaches its function before the month ends, and begins after it.
+      at:
+        isMonthEnd && send === sends
+          ? monthEndsAt - random.between(0, 100)
+          : Math.min(timeIn(random), isMonthEnd ? monthEndsAt - 1000 : Infinity),
       request,
       idempotencyKey: random.chance(0.7) ? `key-${send}` : undefined,
-      respondAsync: random.chance(0.5),
+      respondAsync: isSlow || random.chance(0.5),
     };
     add(first);
     if (first.idempotencyKey === undefined) continue;

@@ -34,8 +34,10 @@ import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { usedParts } from '../../lambdas/store/usage.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';
 import { browserActor, type Subscribed } from './browser-actor.ts';
+import { type CounterFaults, counterFaultsOf } from './counters.ts';
 import { tables } from './database/memory-database.ts';
 import { type Environment, Environments } from './environments.ts';
+import type { Fault } from './faults.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
 import { changeProject, deleteProject } from './operator-actor.ts';
@@ -50,7 +52,11 @@ export const firstRef = 'first' as ProjectRef;
 /** How a request to send ended, as its caller sees it. */
 export type CallOutcome =
   | SendOutcome
-  | { readonly kind: 'error'; readonly code: ErrorCode | 'internal_error' }
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode | 'internal_error';
+      readonly retryAfterSeconds?: number | undefined;
+    }
   /** The function died or took too long: the gateway's own response. */
   | { readonly kind: 'gateway_error' };
 
@@ -61,6 +67,19 @@ export interface Response {
   readonly afterMs: number;
   /** Ms after the request at which the function started. */
   readonly startedAfterMs: number;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Whether its notification is stored then, if it has one. */
+  readonly isStored: boolean;
+}
+
+/** A notification as `GET` returned it at some time. */
+export interface Reading {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly result: NotificationResult;
+  /** The request of the function that had just ended, if that was the occasion. */
+  readonly afterRun: string | undefined;
 }
 
 /** A stop of a notification that had a response. */
@@ -81,25 +100,24 @@ export interface Report {
   readonly notCancelled: ReadonlySet<string>;
   /** The requests of browsers to subscribe, in the order of their responses. */
   readonly subscribed: readonly Subscribed[];
-  /** The caps that held for some time. */
-  readonly caps: Readonly<Record<'subscribers' | 'sends', readonly (number | null)[]>>;
   /** What an owner has seen or changed of a later project of the same id. */
   readonly trespasses: readonly string[];
-  /** Notifications with counts that could not be stored. */
-  readonly notRecorded: ReadonlySet<string>;
-  readonly asyncGivenUp: number;
   /** The request that made each notification, by its id. */
   readonly requestOf: ReadonlyMap<string, string>;
-  /** Each notification when everything has ended. */
+  /** Each notification when everything has ended. Of a project that was deleted, as it was read last. */
   readonly notifications: readonly NotificationResult[];
   /** What `GET` of each notification returned in the course of time, by its id. */
-  readonly history: ReadonlyMap<string, readonly NotificationResult[]>;
+  readonly history: ReadonlyMap<string, readonly Reading[]>;
+  /** What is wrong with the counters at the end, or when the project is about to be removed. */
+  readonly counterFaults: CounterFaults;
   /** Epoch ms at which the operator's command to delete the project returned. */
   readonly deletedAt: number | undefined;
 }
 
 /** Breaks the code, to show that an invariant finds it. */
 export interface Breakage {
+  /** Ms that a function which delivers a slice believes to have. */
+  readonly sliceMs?: number;
   readonly deps?: <Dependencies extends DeliverDependencies & Partial<SendDependencies>>(
     deps: Dependencies,
   ) => Dependencies;
@@ -107,6 +125,13 @@ export interface Breakage {
   /** Changes what the caller is told. */
   readonly response?: (response: Response) => Response;
   readonly notification?: (notification: NotificationResult) => NotificationResult;
+}
+
+export interface SimulationOptions {
+  readonly isTraced?: boolean;
+  /** Faults that occur at their highest rates. */
+  readonly favoured?: readonly Fault[];
+  readonly breakage?: Breakage;
 }
 
 /** Seconds after which an API Gateway gives up a request. */
@@ -130,16 +155,19 @@ const isNotification = ({ content, notificationId }: Record<string, unknown>) =>
 /** One run: a pure function of its seed. */
 export async function simulate(
   seed: number,
-  { isTraced = false, breakage = {} }: { isTraced?: boolean; breakage?: Breakage } = {},
+  { isTraced = false, favoured = [], breakage = {} }: SimulationOptions = {},
 ): Promise<Report> {
   const world = new World(seed, isTraced);
+  world.faults.favour(...favoured);
   breakage.world?.(world);
   const { scheduler, faults, database } = world;
   const scenario = randomScenario(world);
   const known = new Map<string, Browser>(
     scenario.browsers.map((browser) => [browser.path, browser]),
   );
-  const environments = new Environments(world);
+  const environments = new Environments(world, (run) => {
+    if (/^(send|deliver) /.test(run.name)) watchNotifications(run.requestId);
+  });
   const owner = new Owner(world, environments, projectId, 'hash of the owner');
   createProject(
     scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0),
@@ -149,21 +177,18 @@ export async function simulate(
   const responses: Response[] = [];
   const stops: Stop[] = [];
   const notCancelled = new Set<string>();
-  const notRecorded = new Set<string>();
   const requestOf = new Map<string, string>();
-  const history = new Map<string, NotificationResult[]>();
+  const history = new Map<string, Reading[]>();
   const subscribed: Subscribed[] = [];
   const trespasses: string[] = [];
-  const caps = {
-    subscribers: [scenario.subscriberCap],
-    sends: [scenario.monthlyCap],
-  };
+  let counterFaults: CounterFaults | undefined;
   let deletedAt: number | undefined;
   const lambda = new SimulatedLambda(
     world,
     environments,
     async (run, environment, slice: Slice) => {
-      const endsAt = run.clock().getTime() + sliceTimeline.timeoutMs - sliceTimeline.lastWritesMs;
+      const { sliceMs = sliceTimeline.timeoutMs - sliceTimeline.lastWritesMs } = breakage;
+      const endsAt = run.clock().getTime() + sliceMs;
       return deliver(sliceDependencies(run, environment), slice, run.name, endsAt);
     },
   );
@@ -188,7 +213,7 @@ export async function simulate(
     scheduler.after(scenario.projectDeletedAt, () => void remove());
   }
   for (const seconds of [5, 10, 20, 30, 60, 120, 300, 900, 1800, 3600, 5400, 7200]) {
-    scheduler.after(seconds * 1000, watchNotifications);
+    scheduler.after(seconds * 1000, () => watchNotifications());
   }
   await scheduler.run();
 
@@ -203,11 +228,11 @@ export async function simulate(
       responses,
       stops,
       notCancelled,
-      notRecorded,
       notifications,
       requestOf,
     },
-    ...{ history, deletedAt, asyncGivenUp: lambda.givenUp, subscribed, caps, trespasses },
+    ...{ history, deletedAt, subscribed, trespasses },
+    counterFaults: counterFaults ?? counterFaultsOf(world),
   };
 
   /** The items as the operator's command creates them, and those of its first subscribers. */
@@ -291,7 +316,9 @@ export async function simulate(
     const respond = (outcome: CallOutcome) => {
       const afterMs = scheduler.now - startedAt.getTime();
       if (responses.some((response) => response.call === call)) return;
-      const response = { call, outcome, afterMs, startedAfterMs: startsIn };
+      const { now: at } = scheduler;
+      const isStored = isStoredNow(outcome);
+      const response = { call, outcome, afterMs, startedAfterMs: startsIn, at, isStored };
       responses.push(breakage.response?.(response) ?? response);
       world.note('gateway', () => `${call.requestId}: ${JSON.stringify(outcome)}`);
     };
@@ -342,8 +369,21 @@ export async function simulate(
     if (outcome.kind === 'returned') respond(outcome.value);
     else if (outcome.kind === 'died') respond({ kind: 'gateway_error' });
     else if (outcome.error instanceof ServiceError) {
-      respond({ kind: 'error', code: outcome.error.code });
+      const { code, retryAfterSeconds } = outcome.error;
+      respond({ kind: 'error', code, retryAfterSeconds });
     } else respond({ kind: 'error', code: 'internal_error' });
+  }
+
+  /** Whether the notification of a response is stored. One of a project that is being removed may not be. */
+  function isStoredNow(outcome: CallOutcome): boolean {
+    if (outcome.kind !== 'sent' && outcome.kind !== 'accepted') return true;
+    const id = outcome.kind === 'sent' ? outcome.result.id : outcome.id;
+    const stored = database.items(tables.notifications).filter(isNotification);
+    return stored.some(({ notificationId }) => notificationId === id) || isRemoved();
+  }
+
+  function isRemoved(): boolean {
+    return world.removedAt !== undefined;
   }
 
   /** The owner stops a notification. */
@@ -407,7 +447,6 @@ export async function simulate(
         ...silentObserver,
         recordFailed({ notificationId }, error) {
           run.note(() => `not recorded: ${notificationId}: ${error}`);
-          notRecorded.add(notificationId);
         },
         cancelFailed({ notificationId }, error) {
           run.note(() => `not cancelled: ${notificationId}: ${error}`);
@@ -444,15 +483,13 @@ export async function simulate(
     for (const command of scenario.commands) {
       const wait = world.startsAt + command.at - scheduler.now;
       await scheduler.sleep(wait);
-      if (command.kind === 'limits') {
-        caps.subscribers.push(command.subscriberCap);
-        caps.sends.push(command.monthlySendCap);
-      }
       await changeProject(world, projectId, command);
     }
   }
 
   async function remove(): Promise<void> {
+    watchNotifications();
+    counterFaults = counterFaultsOf(world);
     if (!(await deleteProject(world, projectId))) return;
     deletedAt = scheduler.now;
     if (faults.occurs('project created again')) {
@@ -462,12 +499,13 @@ export async function simulate(
   }
 
   /** Reads every notification at once, without faults. */
-  function watchNotifications(): void {
+  function watchNotifications(afterRun?: string): void {
+    const { now: at } = scheduler;
     const deps = notificationDependencies(database.client());
     for (const item of database.items(tables.notifications).filter(isNotification)) {
       const id = item.notificationId;
       void getNotification(deps, { ref: firstRef }, id as string).then((result) => {
-        history.set(result.id, [...(history.get(result.id) ?? []), result]);
+        history.set(result.id, [...(history.get(result.id) ?? []), { at, result, afterRun }]);
       });
     }
   }
@@ -487,6 +525,8 @@ export async function simulate(
       });
     }
     await scheduler.run();
-    return found;
+    const isFound = (id: string) => found.some((one) => one.id === id);
+    const deleted = [...history].filter(([id]) => isRemoved() && !isFound(id));
+    return [...found, ...deleted.map(([, readings]) => readings.at(-1)!.result)];
   }
 }
