@@ -2,7 +2,7 @@ import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { tables } from './database/memory-database.ts';
-import type { World } from './world.ts';
+import type { Change, World } from './world.ts';
 
 /** What is wrong with the counters of the project, at any time: they change with what they count. */
 export interface CounterFaults {
@@ -48,13 +48,6 @@ function isMonth(period: string): boolean {
 }
 
 type LimitName = 'subscriberCap' | 'monthlySendCap';
-
-/** One more or one less of what a counter counts. */
-export interface Change {
-  /** Epoch ms. */
-  readonly at: number;
-  readonly by: 1 | -1;
-}
 
 /**
  * Nothing is added above a cap that has held for longer than functions remember a project and take for a request,

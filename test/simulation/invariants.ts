@@ -138,7 +138,8 @@ function waitingReachesEveryone(report: Report): string | undefined {
     const call = callOf(report, id);
     const final = firstFinal(report, id);
     if (call.respondAsync || final === undefined || status === 'stopped') continue;
-    if (isCutShort(report, id)) continue;
+    // At the lowest pace nobody has the time.
+    if (report.scenario.isSlow || isCutShort(report, id)) continue;
     const { unreached = 0 } = final.result;
     if (unreached <= passedOn(report, id)) continue;
     const calls = callsOf(report, id);
@@ -171,12 +172,12 @@ function repetitionResumes(report: Report): string | undefined {
     if (earlier.length === 0 || !earlier.every(isTold) || isCutShort(report, id)) continue;
     const isEarly = afterMs < sendTimeline.lastPushMs - clockDifferenceMs;
     if (isEarly && unreached > passedOn(report, id)) {
-      return `${call.requestId} repeats what has sent nothing, and leaves out ${unreached} of ${id}`;
+      return `${call.requestId} repeats what has sent nothing: ${attempted} of ${id} are attempted, ${unreached} are not`;
     }
     const pushed = new Set(attemptsOf(report, id).map(({ path }) => path)).size;
     const isHeard = !report.world.unheard.has(call.requestId);
     if (isHeard && attempted > 0 && pushed === 0) {
-      return `${call.requestId} repeats what has sent nothing, and counts ${attempted} of ${id}`;
+      return `${call.requestId} repeats what has sent nothing: ${attempted} of ${id} count, and nobody was pushed to`;
     }
   }
   return undefined;
@@ -495,7 +496,10 @@ function noPushAfterStop({ stops, world }: Report): string | undefined {
   return undefined;
 }
 
-/** What is stopped stays so with its counts, and its waiting request is told so. */
+/**
+ * What is stopped stays so with its counts, and its waiting request is told so. A function that had no connection
+ * may store later what it knows of the same recipients.
+ */
 function stoppedIsFinal(report: Report): string | undefined {
   const { stops, notifications, responses, history } = report;
   for (const { notification } of stops) {
@@ -505,7 +509,8 @@ function stoppedIsFinal(report: Report): string | undefined {
     if (status === 'stopping' || status === 'stopped') {
       if (final?.status !== 'stopped') return `${id} was ${status}, and is ${final?.status} now`;
       const earlier = history.get(id)?.find((then) => then.result.status === 'stopped')?.result;
-      if (earlier !== undefined && countsText(earlier) !== countsText(final)) {
+      const isBetterKnown = earlier?.attempted === final.attempted && earlier.failed > final.failed;
+      if (earlier !== undefined && !isBetterKnown && countsText(earlier) !== countsText(final)) {
         return `${id} was stopped with ${countsText(earlier)}, and has ${countsText(final)} now`;
       }
     } else if (final !== undefined && final.status !== status) {

@@ -163,7 +163,9 @@ export class SimulatedLambda {
       return this.#giveUp('too old');
     }
     // The end of a host is not a failure of the function: Lambda repeats it from 1 s on.
-    const diesAfterMs = faults.occurs('host died') ? random.latency(20, 60_000) : undefined;
+    const diesAfterMs = faults.occurs('host died')
+      ? random.pick([random.latency(20), random.between(0, sliceTimeline.timeoutMs)])
+      : undefined;
     const startedAt = scheduler.now;
     const { outcome, isCutOff } = await this.#invoke(event, diesAfterMs);
     if (outcome.kind === 'returned') return;

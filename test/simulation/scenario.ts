@@ -319,12 +319,14 @@ function randomCalls(
       const isSame = repetitions.chance(0.9);
       const again = {
         ...first,
-        // Also while the first request ends or is cancelled.
+        // Also while the first request ends or is cancelled, and while it may still hold a lease.
         at:
           first.at +
-          (repetitions.chance(0.5)
-            ? repetitions.latency(1000, 600_000)
-            : repetitions.between(15_000, 32_000)),
+          repetitions.pick([
+            repetitions.latency(1000, 600_000),
+            repetitions.between(15_000, 32_000),
+            repetitions.between(31_000, 90_000),
+          ]),
         respondAsync: repetitions.chance(0.5),
         request: isSame ? request : { ...request, body: 'Another body' },
       };

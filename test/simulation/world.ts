@@ -1,6 +1,5 @@
 import type { ProjectRef } from '../../contract/project.ts';
 import type { Slice } from '../../contract/slice.ts';
-import type { Change } from './counters.ts';
 import { MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';
@@ -51,6 +50,13 @@ export interface StoredRegistration {
   readonly pair: number;
   /** Epoch ms. */
   readonly updatedAt: number;
+}
+
+/** One more or one less of what a counter counts. */
+export interface Change {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly by: 1 | -1;
 }
 
 /** The limits of the project, from a time on: epoch ms. */
