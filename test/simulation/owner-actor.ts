@@ -87,7 +87,7 @@ export class Owner {
       signal: AbortSignal,
     ) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const { random, scheduler } = this.#world;
+    const { scheduler } = this.#world;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const outcome = await this.#environments.run(
         kind,
@@ -103,7 +103,7 @@ export class Owner {
         },
       );
       if (outcome.kind === 'returned') return outcome.value;
-      await scheduler.sleep(random.latency(1000, 5000));
+      await scheduler.sleep(this.#world.stream('owner').latency(1000, 5000));
     }
     return undefined;
   }

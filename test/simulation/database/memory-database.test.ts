@@ -55,6 +55,7 @@ test('the stores do the same on the database in memory and on the real engine', 
       done.push(name);
       const results = [];
       for (const stores of both) results.push(await resultOf(() => operation(stores)));
+      expect({ done, result: results[0] }).not.toEqual({ done, result: invalidRequest });
       expect({ sequence, done, result: results[1] }).toEqual({
         sequence,
         done,
@@ -64,11 +65,15 @@ test('the stores do the same on the database in memory and on the real engine', 
   }
 }, 120_000);
 
+/** A request that the database never accepts. */
+const invalidRequest = 'threw ValidationException';
+
 type Operation = readonly [name: string, (stores: Stores) => Promise<unknown>];
 
 function randomOperation(random: Random, projectId: string, ref: ProjectRef): Operation {
   const href = () => `https://push.example/${random.integer(1, 12)}`;
-  const hrefs = [...new Set([href(), href(), href()])];
+  // The same one twice, too: a browser that passes from one user to another is read twice.
+  const hrefs = [href(), href(), href()];
   const [first] = hrefs as [string];
   const userId = random.pick([undefined, 'ann', 'bob']);
   const channels = random.pick([undefined, ['news'], ['news', 'sales']]);
