@@ -119,12 +119,10 @@ async function claimNext(
   if (project.isGone) return undefined;
   // They must exist before the first push.
   const counters = lease.status === 'free' ? countersOf(slice) : [];
-  const [status] = await retried((signal) =>
-    Promise.all([
-      lease.claim(chunk, signal),
-      ...counters.map((counter) => deps.eventCounters.open(counter, signal)),
-    ]),
-  );
+  const [status] = await Promise.all([
+    retried((signal) => lease.claim(chunk, signal)),
+    ...counters.map((counter) => retried((signal) => deps.eventCounters.open(counter, signal))),
+  ]);
   return status === 'mine' ? chunk : undefined;
 }
 

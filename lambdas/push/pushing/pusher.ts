@@ -319,20 +319,15 @@ class RunningPusher {
   async #run(service: PushService, push: Push): Promise<void> {
     this.#inFlight += 1;
     if (this.#isDoubtful(push) && !(await this.#isConfirmed(service, push))) {
-      this.#inFlight -= 1;
-      service.notSent();
-      this.#startPushes();
-      return;
+      return this.#notSent(service);
     }
     const startedAt = this.#now();
     const outcome = await this.#attempt(push);
-    this.#inFlight -= 1;
     if (outcome === undefined) {
-      service.notSent();
       service.queue.add(push);
-      this.#startPushes();
-      return;
+      return this.#notSent(service);
     }
+    this.#inFlight -= 1;
     const now = this.#now();
     const msLeft = this.#msLeft();
     service.ended(outcome, now, now - startedAt, this.#inFlight, msLeft);
@@ -353,6 +348,14 @@ class RunningPusher {
         if (outcome.kind === 'transient') push.lastFailure = outcome.reason;
         this.#queueIn(step.afterMs, service, push);
     }
+    this.#startPushes();
+  }
+
+  /** Nothing was sent of a push that was started. */
+  #notSent(service: PushService): void {
+    this.#inFlight -= 1;
+    service.notSent();
+    this.#pace.notStarted();
     this.#startPushes();
   }
 

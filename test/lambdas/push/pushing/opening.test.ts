@@ -55,3 +55,12 @@ test('a browser that passes to another user while the connection opens gets noth
   expect(await done).toEqual({ ...noCounts, attempted: 2, delivered: 2, unreached: 1 });
   expect(pushes.map(({ path }) => path)).toEqual(['/push/0', '/push/2']);
 });
+
+test('a push that may not start takes nothing from the pace', async () => {
+  const { done, pushes } = pushVirtually(
+    { recipients: recipientsAt(fcm, 2), pushesPerSecond: 0.1, isStillWanted: async () => true },
+    slowToOpen(2500, 1),
+  );
+  expect(await done).toMatchObject({ delivered: 2 });
+  expect(pushes.map(({ at }) => at)).toEqual([2500, 12_450]);
+});
