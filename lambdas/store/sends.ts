@@ -275,8 +275,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
             { Put: putCancelled(notification, isSent) },
             // Not necessarily to the part that counts it: only the sum matters.
             { Update: unit },
-            ...(keyed === undefined ? [] : [{ Delete: deleteKey(project, keyed.keyHash, by) }]),
             ...close,
+            ...(keyed === undefined ? [] : [{ Delete: deleteKey(project, keyed.keyHash, by) }]),
           ],
         }),
         { abortSignal },
@@ -284,10 +284,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       return 'cancelled';
     } catch (error) {
       const [record, month, ...others] = cancellationReasons(error);
+      const slices = others.slice(0, division.slices);
       if (conditionFailed(record)) return 'missing';
+      if (slices.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
+      if (slices.some(conditionFailed)) return 'taken';
       // The project is being removed.
       if (conditionFailed(month)) return 'cancelled';
-      if (others.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
       if (others.some(conditionFailed)) return 'taken';
       throw error;
     }
