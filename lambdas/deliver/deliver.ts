@@ -29,6 +29,8 @@ export async function deliver(
   const { projects, slices, clock, sleep } = deps;
   const deadlines = deadlinesOfFunction(slice, endsAt);
   const isAwaited = slice.awaitedSince !== undefined;
+  // Later, its caller has had the response.
+  if (isAwaited && clock().getTime() >= deadlines.lastPushAt) return;
   const retried = <Result>(call: (signal: AbortSignal) => Promise<Result>) =>
     whileTimeIsLeft(deps, deadlines.endsAt, call);
   const readState = async (signal: AbortSignal) =>

@@ -140,8 +140,11 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   const ownedUntil = earlier.ownedAt + sendTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
   const isOwned = now.getTime() <= ownedUntil;
   if (respondedAsync) {
-    const isHeld = states.every((slice) => isOver(slice, now) || freeAt(slice) >= now.getTime());
-    if (isHeld || (isOwned && earlier.handedOver)) return accepted;
+    // By a function, which Lambda repeats. The owner of the send may be dead.
+    const isHeld = (slice: SliceStates[number]) =>
+      freeAt(slice) >= now.getTime() && slice?.lease?.by !== earlier.ownedBy;
+    const isElsewhere = states.every((slice) => isOver(slice, now) || isHeld(slice));
+    if (isElsewhere || (isOwned && earlier.handedOver)) return accepted;
   }
   if (isOwned) throw requestInProgress(Math.ceil((ownedUntil - now.getTime()) / 1000) + 1);
   assertTimeIsLeft(deps, sending);

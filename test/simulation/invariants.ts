@@ -149,6 +149,10 @@ function waitingReachesEveryone(report: Report): string | undefined {
     );
     if (delayMs < spareMs) return `${id} has not reached ${unreached}; faults took ${delayMs} ms`;
     const ender = calls.find(({ requestId }) => requestId === final.afterRun);
+    // Nobody has repeated the request since its function died.
+    const hasDied = ({ call: { requestId }, outcome }: Response) =>
+      requestId === ender?.requestId && outcome.kind === 'gateway_error';
+    if (report.responses.some(hasDied)) continue;
     const afterMs = ender && final.at - report.world.startsAt - ender.at;
     if (afterMs !== undefined && afterMs < sendTimeline.lastPushMs - clockDifferenceMs) {
       return `${id}: ${unreached} are given up after ${afterMs} ms`;
@@ -164,7 +168,7 @@ function waitingReachesEveryone(report: Report): string | undefined {
 function repetitionResumes(report: Report): string | undefined {
   for (const { outcome, call, afterMs } of report.responses) {
     if (outcome.kind !== 'sent' || outcome.result.status === 'stopped') continue;
-    const { id, unreached = 0, attempted } = outcome.result;
+    const { id, unreached = 0, attempted, failures = {} } = outcome.result;
     const earlier = report.responses.filter(
       (one) => callsOf(report, id).includes(one.call) && one.call.at < call.at,
     );
@@ -176,7 +180,8 @@ function repetitionResumes(report: Report): string | undefined {
     }
     const pushed = new Set(attemptsOf(report, id).map(({ path }) => path)).size;
     const isHeard = !report.world.unheard.has(call.requestId);
-    if (isHeard && attempted > 0 && pushed === 0) {
+    // A push without a connection is attempted too.
+    if (isHeard && attempted > (failures.no_response ?? 0) && pushed === 0) {
       return `${call.requestId} repeats what has sent nothing: ${attempted} of ${id} count, and nobody was pushed to`;
     }
   }
