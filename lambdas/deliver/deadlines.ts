@@ -46,7 +46,10 @@ export interface Timers {
   readonly random: () => number;
 }
 
-/** Milliseconds before the second try, doubled before each further one up to the longest. Half of it is random. */
+/**
+ * Milliseconds before the second try, doubled before each further one up to the longest; near the end, half of what is
+ * left. Half of it is random.
+ */
 const firstPauseMs = 200;
 const longestPauseMs = 2000;
 
@@ -68,9 +71,9 @@ export async function whileTimeIsLeft<Result>(
     try {
       return await call(signal === undefined ? end : AbortSignal.any([end, signal]));
     } catch (error) {
-      const waitMs = pauseMs * (0.5 + random() / 2);
-      if (!isUnavailable(error) || signal?.aborted || waitMs >= msLeft()) throw error;
-      await sleep(waitMs, signal);
+      const isOver = signal?.aborted || msLeft() < firstPauseMs;
+      if (isOver || !isUnavailable(error)) throw error;
+      await sleep(Math.min(pauseMs, msLeft() / 2) * (0.5 + random() / 2), signal);
     }
   }
 }

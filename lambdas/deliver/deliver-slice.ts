@@ -119,11 +119,19 @@ async function claimNext(
   if (project.isGone) return undefined;
   // They must exist before the first push.
   const counters = lease.status === 'free' ? countersOf(slice) : [];
-  const [status] = await Promise.all([
-    retried((signal) => lease.claim(chunk, signal)),
-    ...counters.map((counter) => retried((signal) => deps.eventCounters.open(counter, signal))),
-  ]);
-  return status === 'mine' ? chunk : undefined;
+  let isClaimed = false;
+  await retried(async (signal) => {
+    const calls = [
+      // If a counter cannot be opened, the lease is extended until it can.
+      isClaimed ? lease.save(signal) : lease.claim(chunk, signal),
+      ...counters.map((counter) => deps.eventCounters.open(counter, signal)),
+    ];
+    const [claim, ...opened] = await Promise.allSettled(calls);
+    if (claim!.status === 'fulfilled') isClaimed = true;
+    const failure = [claim, ...opened].find((call) => call!.status === 'rejected');
+    if (failure && lease.status !== 'lost') throw (failure as PromiseRejectedResult).reason;
+  });
+  return lease.status === 'mine' ? chunk : undefined;
 }
 
 /** Reads the chunk that starts at a position: as many positions as fit in memory. */
@@ -207,8 +215,8 @@ async function leave(
   const { attempted, unreached } = lease.settled();
   const isOutOfTime = project.isGone || deps.clock().getTime() >= deadlines.lastPushAt;
   const isStopped = lease.status === 'stopped';
-  // Whoever continues it has nothing to leave out.
-  const isUntouched = attempted === 0 && unreached > 0 && isOutOfTime;
+  // Nobody of whom it has claimed was pushed to: whoever continues it starts where this one did.
+  const isUntouched = attempted === 0 && lease.hasClaimed && (isOutOfTime || unreached === 0);
   const isFinal = attempted > 0 && (slice.awaitedSince !== undefined || project.isGone);
   const ended = isStopped || (!isUntouched && (lease.isRead || isFinal)) ? 'delivered' : undefined;
   let failure: unknown;

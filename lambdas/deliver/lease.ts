@@ -63,6 +63,8 @@ export class Lease {
   /** Numbers of the last write, and of the last one of an earlier lease of this invocation. */
   #n: number;
   readonly #before: number;
+  /** End of the lease. What has been stopped is final after it. */
+  #until = 0;
   #writing: Promise<unknown> = Promise.resolve();
 
   /**
@@ -93,6 +95,11 @@ export class Lease {
   /** Whether a write of this lease may be stored. */
   get mayBeStored(): boolean {
     return this.status !== 'lost' && this.#n > this.#before;
+  }
+
+  /** Whether it has claimed anybody. */
+  get hasClaimed(): boolean {
+    return this.#claimed.claimed > this.#found.claimed;
   }
 
   /** Where the next chunk starts. */
@@ -169,10 +176,15 @@ export class Lease {
     if (refused === undefined || refused.refusal === 'stored') {
       this.#known = id;
       this.#claimed = claimed;
+      this.#until = until;
       if (this.status === 'stopped') return 'stopped';
       this.knownAt = startedAt;
       this.status = 'mine';
-    } else if (refused.refusal === 'stopped' && refused.slice.lease?.by === by) {
+    } else if (
+      refused.refusal === 'stopped' &&
+      refused.slice.lease?.by === by &&
+      this.#until >= startedAt
+    ) {
       this.status = 'stopped';
       // Only a claim must not be stored.
       return claimed === this.#claimed ? this.#write(claimed, signal, end) : 'stopped';

@@ -15,6 +15,7 @@ import {
   usersOf,
 } from '../../../lambdas/send/sending.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { utcMonth } from '../../../lambdas/store/calendar.ts';
 import { newSubscriberParts, sumOf } from '../../../lambdas/store/counters.ts';
 import { unavailable } from '../../../lambdas/store/dynamo.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
@@ -228,8 +229,8 @@ export function deliverySetup({
     await time.sleep(1000);
     const request = change.request ?? { title: 'T' };
     const { idempotencyKey: key } = change;
-    const sentAt = time.clock();
-    const used = await usedParts(dynamo, tables.usage)(project.ref, month);
+    const { sentAt = time.clock() } = change;
+    const used = await usedParts(dynamo, tables.usage)(project.ref, utcMonth(sentAt));
     requests += 1;
     return send(its, sender, {
       ...{ respondAsync: false, baseUrl: 'https://push.example.com', startedAt, sentAt },

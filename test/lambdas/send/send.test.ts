@@ -209,6 +209,51 @@ describe('a fault', () => {
   });
 });
 
+test('a claim that fails once is tried again while a caller waits', async () => {
+  const setup = deliverySetup();
+  const { slices } = setup.deps;
+  let failures = 1;
+  const write: typeof slices.write = (...call) =>
+    failures-- > 0 ? Promise.reject(throttled) : slices.write(...call);
+  const deps = { ...setup.deps, slices: { ...slices, write } };
+  expect(resultOf(await setup.send({}, deps))).toMatchObject({ attempted: 3, delivered: 3 });
+});
+
+test('a begin that fails once is tried again, and happens once', async () => {
+  const setup = deliverySetup();
+  const { sends } = setup.deps;
+  let failures = 1;
+  const begin: typeof sends.begin = async (...call) => {
+    const begun = await sends.begin(...call);
+    if (failures-- > 0) throw throttled;
+    return begun;
+  };
+  const deps = { ...setup.deps, sends: { ...sends, begin } };
+  expect(resultOf(await setup.send({}, deps))).toMatchObject({ delivered: 3 });
+  expect(await setup.sent()).toBe(1);
+});
+
+test('a send that is kept has the counts that are known, if they cannot be read again', async () => {
+  const setup = deliverySetup({ counts: noneAttempted, chunkMs: 21_500 });
+  const { deps } = setup;
+  const cancel = async () => 'taken' as const;
+  const find = () => Promise.reject(throttled);
+  const kept = { ...deps, sends: { ...deps.sends, cancel }, slices: { ...deps.slices, find } };
+  // Of 7 subscribers, 3 were read.
+  const outcome = await setup.send({ audience: { subscribers: 7 } }, kept);
+  expect(resultOf(outcome)).toMatchObject({ attempted: 0, unreached: 7 });
+});
+
+test('the month of a send is that in which it was read', async () => {
+  const setup = deliverySetup({ overrides: { monthlyCap: 1 } });
+  await setup.send();
+  const sentAt = new Date('2026-11-30T23:59:59.500Z');
+  await setup.time.until(setup.time.sleep(sentAt.getTime() + 1000 - setup.time.now));
+  const full = await setup.send({ sentAt }).catch((error: unknown) => error);
+  expect(full).toMatchObject({ code: 'send_cap_reached', retryAfterSeconds: 1 });
+  expect(await setup.send()).toMatchObject({ kind: 'sent' });
+});
+
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
   const setup = deliverySetup({ counts: noneAttempted, chunkMs: 21_500 });
   await expect(setup.send()).rejects.toMatchObject(busy);

@@ -191,6 +191,48 @@ describe('slices for a caller who waits', () => {
   });
 });
 
+describe('a call to Lambda that has no response', () => {
+  /** Until its signal aborts. */
+  const hanging = (signal: AbortSignal) =>
+    new Promise<boolean>((resolve) => {
+      signal.addEventListener('abort', () => resolve(false));
+    });
+
+  test('is made again after 2 s, and its slice is delivered here after 3 s', async () => {
+    const setup = deliverySetup({ audience });
+    const at: number[] = [];
+    const starter = {
+      start(slice: Slice, signal: AbortSignal) {
+        if (slice.slice === 1) at.push(setup.time.now - startMs - 1000);
+        return hanging(signal);
+      },
+    };
+    const outcome = await setup.send(large, { ...setup.deps, starter });
+    expect(resultOf(outcome)).toMatchObject({ delivered: 9 });
+    expect(at.slice(0, 2)).toEqual([0, 2150]);
+    expect(setup.time.now - startMs).toBeLessThan(8000);
+  });
+
+  test('does not keep the response from a caller who does not wait', async () => {
+    const setup = deliverySetup({ audience });
+    let calls = 0;
+    const starter = {
+      start(slice: Slice, signal: AbortSignal) {
+        calls += 1;
+        if (calls <= 3) return hanging(signal);
+        setup.deliverElsewhere(slice);
+        return Promise.resolve(true);
+      },
+    };
+    const call = { ...large, respondAsync: true };
+    const outcome = await setup.send(call, { ...setup.deps, starter });
+    expect(outcome).toMatchObject({ kind: 'accepted' });
+    expect(setup.time.now - startMs).toBeLessThan(4000);
+    await setup.until(60_000);
+    expect(setup.pushed().toSorted()).toEqual(everyone);
+  });
+});
+
 describe('slices for a caller who does not wait', () => {
   const asynchronous = { respondAsync: true };
 
@@ -201,6 +243,31 @@ describe('slices for a caller who does not wait', () => {
     expect(await outcome).toMatchObject({ kind: 'accepted', status: 'sending' });
     expect(setup.pushed()).toEqual(['/3', '/4', '/5']);
     expect(setup.chunks[0]!.times.lastPushAt).toBe(startMs + 22_000);
+    // A retry that comes later than that of a caller who waits is one of a function.
+    expect(setup.chunks[0]!.isAwaited).toBe(false);
+  });
+
+  test('are not ended here: what is left is the function that takes them later', async () => {
+    const setup = deliverySetup({ audience: recipients(36), chunkMs: 6000 });
+    const start = async (slice: Slice) => {
+      const isTaken = slice.slice !== 1 || setup.time.now > startMs + 15_000;
+      if (isTaken) setup.deliverElsewhere(slice);
+      return isTaken;
+    };
+    const { outcome } = sendWith(setup, start, asynchronous);
+    expect(await outcome).toMatchObject({ kind: 'accepted' });
+    // Two small chunks, and nothing that could not be pushed in time.
+    const here = setup.chunks.filter(({ times }) => times.lastPushAt === startMs + 22_000);
+    expect(here.map(({ recipients: { length } }) => length)).toEqual([4, 4]);
+    const [notification] = setup.notifications();
+    const [slice] = await setup.slices.find(notification!.notificationId as string, [1]);
+    expect(slice).toMatchObject({ ended: undefined, counts: { attempted: 8, unreached: 0 } });
+    await setup.until(120_000);
+    expect(setup.pushed().toSorted()).toEqual(
+      recipients(36)
+        .map(({ path }) => path)
+        .toSorted(),
+    );
   });
 
   test.each([true, false])(
