@@ -201,7 +201,7 @@ describe('a repetition of a request that has sent nothing', () => {
 });
 
 describe('a repetition of an asynchronous request', () => {
-  const first = { respondAsync: true, audience: { subscribers: 60_000 } };
+  const first = { respondAsync: true };
   const never = { start: async () => false };
 
   test('does not trust the lease of a request that delivers here, and may be dead', async () => {
