@@ -5,16 +5,18 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
+import { channels } from '../../contract/schemas/fields.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { CommandError } from '../errors.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
+import { type ImportReport, importList } from '../subscriptions/import.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
-import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
 import { lineReader } from '../subscriptions/line.ts';
+import { ListColumns, type SkipReason, skipReasons } from '../subscriptions/list-columns.ts';
+import { type ListFile, openList } from '../subscriptions/list-file.ts';
 import { pruneSubscriptions } from '../subscriptions/prune.ts';
-import { textLines } from '../subscriptions/text-lines.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable, printableLines } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
@@ -36,60 +38,116 @@ export function subscriptionsCommand(runOnStack: RunOnStack): Command {
     .addCommand(pruneCommand(runOnStack));
 }
 
+interface ImportOptions extends DryRunOption {
+  readonly channelsFromTags?: readonly string[];
+}
+
 function importCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'import',
-    'Adds subscriptions, one JSON object per line: PushSubscription JSON, or an export. ' +
-      'Repeat it after an interruption: it continues.',
+    'Adds subscriptions from a list of another service, a library or an export: lines of JSON, a JSON array, or CSV ' +
+      'with a header; also gzip. Repeat it after an interruption: it continues.',
     'my-site subscriptions.ndjson --dry-run',
-    'my-site subscriptions.ndjson',
+    'my-site onesignal.csv.gz --channels-from-tags news,offers',
     'my-site --local < lines.ndjson',
   )
     .addArgument(projectIdArgument())
     .argument('[file]', 'file to read; - reads standard input', '-')
+    .option('--channels-from-tags <names>', 'tags that become channels, with commas', readChannels)
     .addOption(dryRunOption())
-    .action((projectId: string, file: string, { dryRun }: DryRunOption) =>
+    .action((projectId: string, file: string, { dryRun, channelsFromTags }: ImportOptions) =>
       runOnStack(
         async ({ registry, dynamo, tables, settings, terminal, paint, print, withBar }) => {
           const found = await registry.get(projectId);
           const clock = () => new Date();
           const projects = projectStore(dynamo, tables.projects, clock);
-          const lines = textLines(file === '-' ? terminal.input : readFrom(file));
           const label = dryRun ? 'reading' : 'importing';
-          const report = await withBar(label, await countLines(file), (onProgress) =>
-            importLines(lines, {
+          const report = await withBar(label, await megabytesOf(file), async (update) => {
+            const list = await openList(
+              file === '-' ? terminal.input : readFrom(file, (bytes) => update(megabytes(bytes))),
+            );
+            const { form, packing } = list;
+            const columns = new ListColumns(channelsFromTags, list.columns);
+            const imported = await importList(list, {
               projectId,
+              columns,
               readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
               importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
               sleep,
-              onProgress,
-            }),
-          );
+            });
+            const { source = 'Carillon', taken, unused } = columns;
+            return { ...imported, list: { form, packing, source, taken, unused: [...unused] } };
+          });
           print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
-          if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
+          refuseIncomplete(projectId, report);
         },
       ),
     );
 }
 
+/** @throws {InvalidArgumentError} */
+function readChannels(text: string): readonly string[] {
+  const { data, error } = channels(1).safeParse(text.split(','));
+  if (error !== undefined) throw new InvalidArgumentError(`Each ${error.issues[0]!.message}.`);
+  return data;
+}
+
+/** How a list was read. */
+interface ReadList extends Pick<ListFile, 'form' | 'packing'> {
+  readonly source: string;
+  /** Columns by what was taken from them. */
+  readonly taken: Readonly<Record<string, string>>;
+  readonly unused: readonly string[];
+}
+
+type Report = ImportReport & { readonly list: ReadList };
+
 const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
 
-function reportText(report: ImportReport, paint: Paint): string {
-  const { created, updated, unchanged, mistakes, invalid, withUserId, pushServices } = report;
-  const lines = mistakes.map(({ line, message }) => `line ${line}: ${printable(message)}\n`);
-  if (invalid > mistakes.length) {
-    lines.push(`and ${countOf(invalid - mistakes.length, 'more invalid line')}\n`);
-  }
+function reportText(report: Report, paint: Paint): string {
+  const { created, updated, unchanged, withUserId, withChannels, skipped, pushServices } = report;
   const [added, changed, same] = [created, updated, unchanged].map(countText);
+  const left = Object.entries(skipped).map(
+    ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
+  );
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
   const rows = origins.map(([origin, count]) => [countText(count), origin]);
   return (
-    `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${countText(withUserId)} with a user id.\n` +
+    `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
+    `${countText(withUserId)} with a user id${withChannels > 0 ? `, ${countText(withChannels)} with channels` : ''}.\n` +
+    (left.length > 0 ? `Rows left out:\n${left.join('')}` : '') +
     (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
   );
 }
 
-function incomplete(projectId: string, { invalid, overCap }: ImportReport): CommandError {
+/** Nothing for Carillon's own lines. */
+function listText({ form, packing, source, taken, unused }: ReadList): string {
+  const found = Object.entries(taken).map(([field, column]) => `${field} from ${column}`);
+  if (found.length === 0 && packing === '') return '';
+  const of = source === 'Carillon' ? '' : ` of ${source}`;
+  return (
+    printable(
+      `Read as ${form}${packing && ` (${packing})`}${of}${found.length > 0 ? `: ${found.join(', ')}` : ''}.`,
+    ) +
+    '\n' +
+    (unused.length > 0 ? `Not used: ${printable(unused.join(', '))}.\n` : '')
+  );
+}
+
+function mistakesText({ mistakes, invalid }: ImportReport): string {
+  const lines = mistakes.map(
+    ({ line, row, message }) =>
+      `${row === undefined ? '' : `row ${row}, `}line ${line}: ${printable(message)}\n`,
+  );
+  if (invalid > mistakes.length) {
+    lines.push(`and ${countOf(invalid - mistakes.length, 'more invalid line')}\n`);
+  }
+  return lines.join('');
+}
+
+/** @throws {CommandError} */
+function refuseIncomplete(projectId: string, report: ImportReport): void {
+  const { created, updated, unchanged, invalid, overCap, skipped } = report;
   const reasons = [
     ...(invalid > 0 ? [countOf(invalid, 'invalid line')] : []),
     ...(overCap > 0
@@ -99,25 +157,35 @@ function incomplete(projectId: string, { invalid, overCap }: ImportReport): Comm
         ]
       : []),
   ];
-  return new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
+  if (reasons.length > 0) {
+    throw new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
+  }
+  if (created + updated + unchanged === 0 && Object.keys(skipped).length > 0) {
+    throw new CommandError(
+      'nothing_imported',
+      'No row is a subscription that this project can use.',
+    );
+  }
 }
 
-/** 0 for standard input, and for a pipe: what cannot be read twice is not counted. */
-async function countLines(file: string): Promise<number> {
+const megabytes = (bytes: number) => Math.ceil(bytes / 1e6);
+
+/** 0 for standard input, and for a pipe. */
+async function megabytesOf(file: string): Promise<number> {
   // The import says why a file cannot be read.
   const found = file === '-' ? undefined : await stat(file).catch(() => undefined);
-  if (!found?.isFile()) return 0;
-  let count = 0;
-  for await (const chunk of readFrom(file)) {
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) count += 1;
-  }
-  return count;
+  return found?.isFile() ? megabytes(found.size) : 0;
 }
 
-/** @throws {CommandError} */
-async function* readFrom(file: string): AsyncGenerator<Buffer> {
+/** @param onRead is called with the bytes read so far. @throws {CommandError} */
+async function* readFrom(file: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let bytes = 0;
   try {
-    yield* createReadStream(file);
+    for await (const chunk of createReadStream(file)) {
+      yield chunk;
+      bytes += chunk.length;
+      onRead(bytes);
+    }
   } catch (error) {
     throw new CommandError('unreadable_file', `Cannot read ${file}: ${(error as Error).message}`);
   }

@@ -14,8 +14,10 @@ import {
 import { applicationServerKeys, type ProjectKeys } from '../registered-project.ts';
 import type { ImportedSubscription } from './import-batch.ts';
 
-/** Reads a line as the subscription to store. */
-export type ReadLine = (text: string) => ImportedSubscription | { readonly mistake: string };
+/** Reads the value of a line as the subscription to store. */
+export type ReadLine = (
+  value: unknown,
+) => ImportedSubscription | { readonly mistake: string; readonly isOtherKey?: boolean };
 
 const time = z.pipe(
   z.iso.datetime({ error: 'must be an ISO 8601 time in UTC' }),
@@ -45,9 +47,7 @@ export function lineReader(
   const numbers = new Map(
     [...applicationServerKeys(project)].map(([number, key]) => [key, number]),
   );
-  return (text) => {
-    const value = parseJson(text);
-    if (value === undefined) return { mistake: 'is not JSON' };
+  return (value) => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) {
       const issues = issuesOf(parsed.error, schema, 'a line');
@@ -56,7 +56,8 @@ export function lineReader(
     const { applicationServerKey: key, ...line } = parsed.data;
     const vapidPairNumber = key === undefined ? undefined : numbers.get(key);
     if (key !== undefined && vapidPairNumber === undefined) {
-      return { mistake: 'applicationServerKey must be a key of the project: see carillon show' };
+      const mistake = 'applicationServerKey must be a key of the project: see carillon show';
+      return { mistake, isOtherKey: true };
     }
     return { ...itemOf(project.ref, line, clock().getTime()), vapidPairNumber };
   };
@@ -80,14 +81,6 @@ function itemOf(project: ProjectRef, line: Line, now: number) {
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**
