@@ -22,15 +22,15 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       'my-site --name "My site"',
       'my-site --subscriber-cap 5000 --send-cap none',
       'my-site --user-ids signed',
-      'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
+      'my-site --vapid-private-file private-key.pem',
       'my-site --local --json',
     ).addArgument(projectIdArgument()),
   )
-    .option('--vapid-public <key>', 'application server key of an existing VAPID pair')
     .option(
       '--vapid-private-file <file>',
-      'file with the private VAPID key of that pair; - reads standard input',
+      'file with an existing private VAPID key, as base64url, hex, PEM or JSON; - reads standard input',
     )
+    .option('--vapid-public <key>', 'application server key of that pair, to compare')
     .action(async (projectId: string, options: CreateOptions) => {
       const { name, userIds } = options;
       const plan = readPlan(options);
@@ -56,8 +56,8 @@ async function readKeys(
   command: Command,
   input: Terminal['input'],
 ) {
-  if (vapidPublic === undefined && vapidPrivateFile === undefined) return undefined;
-  if (vapidPublic === undefined || vapidPrivateFile === undefined) {
+  if (vapidPrivateFile === undefined) {
+    if (vapidPublic === undefined) return undefined;
     command.error('--vapid-public and --vapid-private-file must be given together');
   }
   try {

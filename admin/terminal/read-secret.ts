@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { CommandError } from '../errors.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -10,9 +10,11 @@ import type { Terminal } from './terminal.ts';
  * @throws {CommandError} without the name of the file, which may be the secret.
  */
 export async function readSecret(file: string, input: Terminal['input']): Promise<string> {
-  if (file === '-') return (await text(input)).trim();
   try {
-    return (await readFile(file, 'utf8')).trim();
+    const bytes = file === '-' ? await buffer(input) : await readFile(file);
+    // The redirection of Windows PowerShell writes UTF-16.
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes).trim();
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     throw new CommandError(
