@@ -74,12 +74,7 @@ export default {
     may('lib/build', packages, '^package\\.json$'),
 
     may('admin', contract, store, packages, '^package\\.json$'),
-    // Notifications with their counts, as the routes return them.
-    may(
-      'admin',
-      '^lambdas/(get-notification/get-notification|list-notifications/list-notifications)\\.ts$',
-    ),
-    may('admin', '^sdk/(common/error|server/(attempt|carillon-server|project-client))\\.ts$'),
+    may('admin', '^sdk/(common/error|server/(attempt|project-client))\\.ts$'),
     mayUseNode('admin'),
     may(
       'bin',

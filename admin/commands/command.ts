@@ -1,7 +1,6 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
 import { limits } from '../../contract/limits.ts';
-import { notificationIdSchema } from '../../contract/schemas/ids.ts';
 import { printable } from '../terminal/printable.ts';
 import type { ProgressBar } from '../terminal/progress-bar.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
@@ -71,13 +70,6 @@ export function readName(name: string, length: number, most: number): string {
   throw new InvalidArgumentError(
     `Use 1 to ${most} characters, not only blanks, without control characters.`,
   );
-}
-
-export function notificationIdArgument(): Argument {
-  return new Argument('<notificationId>', 'id that send returned').argParser((text) => {
-    if (notificationIdSchema.safeParse(text).success) return text;
-    throw new InvalidArgumentError('Use the id that send returned, a UUID.');
-  });
 }
 
 export interface YesOption {

@@ -13,6 +13,9 @@ export interface ProjectOptions {
   readonly subscriberCap?: LimitOption;
   readonly sendCap?: LimitOption;
   readonly rateLimit?: LimitOption | ActionLimits;
+  /** As the API writes `sendCap` and `rateLimit`. */
+  readonly monthlySendCap?: LimitOption;
+  readonly rateLimitPerMinute?: LimitOption;
 }
 
 /** Not null for `none`: commander turns a parsed null into an empty text. */
@@ -26,6 +29,8 @@ export function addProjectOptions(command: Command): Command {
     .option('--name <text>', 'name that people see', readProjectName)
     .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
     .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
+    .addOption(apiName('--monthly-send-cap', 'sendCap'))
+    .addOption(apiName('--rate-limit-per-minute', 'rateLimit'))
     .option(
       '--rate-limit <limit>',
       'requests per minute of an address: N, none or default for all actions, or for some: track=600,send=none',
@@ -37,6 +42,11 @@ export function addProjectOptions(command: Command): Command {
         'accept any user id, or only those with a signature',
       ).choices(userIdModes),
     );
+}
+
+/** The name that a limit has in the API. */
+function apiName(name: string, option: keyof ProjectOptions): Option {
+  return new Option(`${name} <N|none|default>`).argParser(readLimit).conflicts(option).hideHelp();
 }
 
 function readLimit(text: string): LimitOption {
@@ -81,8 +91,10 @@ function readRateLimits(
 }
 
 /** The changes that the given options ask for. */
-export function readPlanChange({ subscriberCap, sendCap, rateLimit }: ProjectOptions): PlanChange {
-  const limits = { subscriberCap, monthlySendCap: sendCap, ...readRateLimits(rateLimit) };
+export function readPlanChange(options: ProjectOptions): PlanChange {
+  const { subscriberCap, sendCap, monthlySendCap = sendCap } = options;
+  const { rateLimit, rateLimitPerMinute = rateLimit } = options;
+  const limits = { subscriberCap, monthlySendCap, ...readRateLimits(rateLimitPerMinute) };
   const given = Object.entries(limits).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
 }

@@ -22,7 +22,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'restore',
     'Copies projects from tables that were restored from a backup. It only adds.',
-    '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
+    '--projects R-Projects --vapid-keys R-VapidKeys --identity-keys R-IdentityKeys --subscriptions R-Subscriptions --usage R-Usage',
   )
     .requiredOption('--projects <table>', 'restored table Projects')
     .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { countText } from '../../contract/count-text.ts';
 import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
@@ -38,8 +38,6 @@ export function rotateCommand(runOnStack: RunOnStack): Command {
       '--drop-previous',
       'of vapid: drop the previous application server key, and create none',
     )
-    // The name of `--revoke` in 1.0.
-    .addOption(new Option('--force').hideHelp().implies({ revoke: true }))
     .option('--yes', 'do not ask')
     .action((projectId: string, key: keyof typeof keys, options: RotateOptions) => {
       const { grace, revoke, dropPrevious } = options;

@@ -17,11 +17,8 @@ import { listCommand } from './list.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
-import { sendCommand } from './send.ts';
 import { setCommand } from './set.ts';
 import { showCommand } from './show.ts';
-import { statsCommand } from './stats.ts';
-import { stopCommand } from './stop.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
 import { usersCommand } from './users.ts';
 
@@ -33,18 +30,6 @@ interface Location {
 }
 
 const defaultLocation: Location = { stack: 'Carillon', region: undefined };
-
-/** What replaces the commands of 1.0. */
-const presentNames = new Map([
-  ['rename', 'set <projectId> --name <text>'],
-  ['set-plan', 'set <projectId>'],
-  ['rotate-key', 'rotate <projectId> secret'],
-  ['identity-key', 'show <projectId> --keys'],
-  ['rotate-identity-key', 'rotate <projectId> identity'],
-  ['rotate-vapid', 'rotate <projectId> vapid'],
-  ['drop-previous-vapid', 'rotate <projectId> vapid --drop-previous'],
-  ['usage', 'show <projectId> --month 2026-11'],
-]);
 
 /** The options of every command. */
 interface CommonOptions {
@@ -123,16 +108,8 @@ export function runCarillon(
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
-    .addCommand(sendCommand(runOnStack, process.env))
-    .addCommand(stopCommand(runOnStack, process.env))
-    .addCommand(statsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
     .addCommand(restoreCommand(runOnStack));
-  for (const name of presentNames.keys()) program.addCommand(new Command(name), { hidden: true });
-  program.hook('preSubcommand', (_, command) => {
-    const name = presentNames.get(command.name());
-    if (name) program.error(`unknown command '${command.name()}'. It is now "${name}".`);
-  });
   program.addHelpText(
     'after',
     `\nTo deploy: ${deployName} --help\n` +

@@ -18,7 +18,8 @@ export function setCommand(runOnStack: RunOnStack): Command {
     const plan = readPlanChange(options);
     const changesPlan = Object.keys(plan).length > 0;
     if (!changesPlan && name === undefined && userIds === undefined) {
-      const names = command.options.map(({ long }) => long).join(', ');
+      const shown = command.options.filter(({ hidden }) => !hidden);
+      const names = shown.map(({ long }) => long).join(', ');
       command.error(`nothing to change: give at least one of ${names}`);
     }
     await runOnStack(async ({ registry, settings, paint, print, next }) => {

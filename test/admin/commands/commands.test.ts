@@ -324,8 +324,6 @@ it.each([
   'subscriptions export unknown',
   'subscriptions prune unknown --unseen-days 30',
   'members unknown',
-  'send unknown',
-  'stats unknown',
 ])('"%s" fails, because there is no such project', async (call) => {
   expect(await operator.runLocal(call.split(' '))).toEqual({
     code: 1,

@@ -178,23 +178,19 @@ describe('vapid --drop-previous', () => {
     expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 1 });
   });
 
-  // `--force` is the name of the option in 1.0.
-  it.each(['--revoke', '--force'])(
-    'with %s, removes the subscribers of a key that is dropped already',
-    async (option) => {
-      await subscribe(0);
-      await rotateLongAgo();
-      const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
-      await operator.registry
-        .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
-        .catch(() => {});
-      const { code, output } = await rotate(`vapid --drop-previous ${option} --yes`);
-      expect(code).toBe(0);
-      expect(output).toBe(
-        `Dropped the previous application server key of "${projectId}". ` +
-          'Subscribers removed with it: 1.\n',
-      );
-      expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 0 });
-    },
-  );
+  it('removes the subscribers of a key that is dropped already, with --revoke', async () => {
+    await subscribe(0);
+    await rotateLongAgo();
+    const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
+    await operator.registry
+      .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
+      .catch(() => {});
+    const { code, output } = await rotate('vapid --drop-previous --revoke --yes');
+    expect(code).toBe(0);
+    expect(output).toBe(
+      `Dropped the previous application server key of "${projectId}". ` +
+        'Subscribers removed with it: 1.\n',
+    );
+    expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 0 });
+  });
 });
