@@ -7,7 +7,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
 import { batchImport } from '../subscriptions/import-batch.ts';
@@ -49,26 +49,25 @@ function importCommand(runOnStack: RunOnStack): Command {
     .argument('[file]', 'file to read; - reads standard input', '-')
     .addOption(dryRunOption())
     .action((projectId: string, file: string, { dryRun }: DryRunOption) =>
-      runOnStack(
-        async ({ registry, dynamo, tables, settings, terminal, paint, print, withBar }) => {
-          const found = await registry.get(projectId);
-          const clock = () => new Date();
-          const projects = projectStore(dynamo, tables.projects, clock);
-          const lines = textLines(file === '-' ? terminal.input : readFrom(file));
-          const label = dryRun ? 'reading' : 'importing';
-          const report = await withBar(label, await countLines(file), (onProgress) =>
-            importLines(lines, {
-              projectId,
-              readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
-              importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
-              sleep,
-              onProgress,
-            }),
-          );
-          print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
-          if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
-        },
-      ),
+      runOnStack(async ({ dynamo, tables, settings, terminal, paint, print, withBar }) => {
+        const clock = () => new Date();
+        const projects = projectStore(dynamo, tables.projects, clock);
+        const project = await projects.find(projectId);
+        if (project === undefined) throw new ProjectNotFound(projectId);
+        const lines = textLines(file === '-' ? terminal.input : readFrom(file));
+        const label = dryRun ? 'reading' : 'importing';
+        const report = await withBar(label, await countLines(file), (onProgress) =>
+          importLines(lines, {
+            projectId,
+            readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
+            importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
+            sleep,
+            onProgress,
+          }),
+        );
+        print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
+        if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
+      }),
     );
 }
 
