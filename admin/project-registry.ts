@@ -132,6 +132,7 @@ export function projectRegistry(
       const project: ProjectItem = {
         projectId,
         ref: newProjectRef(random),
+        internalKey: random(32),
         name: name ?? projectId,
         secretKeyHash: hashKey(secretKey),
         members: {},
@@ -339,6 +340,6 @@ function newProjectRef(random: RandomSource): ProjectRef {
 }
 
 function withoutKeys(item: ProjectItem): RegisteredProject {
-  const { secretKeyHash, previousKeyHash, members, ...project } = item;
+  const { internalKey, secretKeyHash, previousKeyHash, members, ...project } = item;
   return project;
 }

@@ -1,7 +1,10 @@
 import type { ProjectItem } from '../lambdas/store/items.ts';
 
-/** A project without the hashes of its keys. */
-export type RegisteredProject = Omit<ProjectItem, 'secretKeyHash' | 'previousKeyHash' | 'members'>;
+/** A project without its internal key and the hashes of its others. */
+export type RegisteredProject = Omit<
+  ProjectItem,
+  'internalKey' | 'secretKeyHash' | 'previousKeyHash' | 'members'
+>;
 
 /** The fields of a project with its application server keys. */
 export type ProjectKeys = Pick<

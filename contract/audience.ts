@@ -1,6 +1,6 @@
 /** A subscription to push to. */
 export interface Recipient {
-  /** SHA-256 of the endpoint. */
+  /** What the subscription is stored under: a keyed hash of its endpoint. */
   readonly endpointHash: Uint8Array;
   /** Scheme, host and port of the endpoint. */
   readonly origin: string;

@@ -56,6 +56,11 @@ export type ProjectRef = string & { readonly _: 'ProjectRef' };
 export interface Project {
   readonly projectId: string;
   readonly ref: ProjectRef;
+  /**
+   * 256 random bits that key the HMACs of texts that callers choose: nobody outside can predict these. In no response,
+   * push message or log line.
+   */
+  readonly internalKey: Uint8Array;
   readonly name: string;
   /** SHA-256 of the secret key, hex. */
   readonly secretKeyHash: string;

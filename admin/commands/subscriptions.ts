@@ -8,7 +8,7 @@ import { countOf, countText } from '../../contract/count-text.ts';
 import { channels } from '../../contract/schemas/fields.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { CommandError } from '../errors.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
 import { writeCompleteFile } from '../subscriptions/complete-file.ts';
 import { exportPages } from '../subscriptions/export-pages.ts';
 import { type ImportReport, importList } from '../subscriptions/import.ts';
@@ -56,32 +56,31 @@ function importCommand(runOnStack: RunOnStack): Command {
     .option('--channels-from-tags <names>', 'tags that become channels, with commas', readChannels)
     .addOption(dryRunOption())
     .action((projectId: string, file: string, { dryRun, channelsFromTags }: ImportOptions) =>
-      runOnStack(
-        async ({ registry, dynamo, tables, settings, terminal, paint, print, withBar }) => {
-          const found = await registry.get(projectId);
-          const clock = () => new Date();
-          const projects = projectStore(dynamo, tables.projects, clock);
-          const label = dryRun ? 'reading' : 'importing';
-          const report = await withBar(label, await megabytesOf(file), async (update) => {
-            const list = await openList(
-              file === '-' ? terminal.input : readFrom(file, (bytes) => update(megabytes(bytes))),
-            );
-            const { form, packing } = list;
-            const columns = new ListColumns(channelsFromTags, list.columns);
-            const imported = await importList(list, {
-              projectId,
-              columns,
-              readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
-              importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
-              sleep,
-            });
-            const { source = 'Carillon', taken, unused } = columns;
-            return { ...imported, list: { form, packing, source, taken, unused: [...unused] } };
+      runOnStack(async ({ dynamo, tables, settings, terminal, paint, print, withBar }) => {
+        const clock = () => new Date();
+        const projects = projectStore(dynamo, tables.projects, clock);
+        const project = await projects.find(projectId);
+        if (project === undefined) throw new ProjectNotFound(projectId);
+        const label = dryRun ? 'reading' : 'importing';
+        const report = await withBar(label, await megabytesOf(file), async (update) => {
+          const list = await openList(
+            file === '-' ? terminal.input : readFrom(file, (bytes) => update(megabytes(bytes))),
+          );
+          const { form, packing } = list;
+          const columns = new ListColumns(channelsFromTags, list.columns);
+          const imported = await importList(list, {
+            projectId,
+            columns,
+            readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
+            importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
+            sleep,
           });
-          print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
-          refuseIncomplete(projectId, report);
-        },
-      ),
+          const { source = 'Carillon', taken, unused } = columns;
+          return { ...imported, list: { form, packing, source, taken, unused: [...unused] } };
+        });
+        print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
+        refuseIncomplete(projectId, report);
+      }),
     );
 }
 

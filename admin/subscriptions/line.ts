@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
 import { encodeBase64url } from '../../contract/base64url.ts';
 import { issuesOf } from '../../contract/issues.ts';
-import type { ProjectRef } from '../../contract/project.ts';
+import type { Project, ProjectRef } from '../../contract/project.ts';
 import { wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import {
   choiceOf,
   endpointHash,
+  type KeyedProject,
   storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
-import { applicationServerKeys, type ProjectKeys } from '../registered-project.ts';
 import type { ImportedSubscription } from './import-batch.ts';
 
 /** Reads the value of a line as the subscription to store. */
@@ -30,7 +30,7 @@ const time = z.pipe(
  * @param extraOrigins origins of further push services.
  */
 export function lineReader(
-  project: ProjectKeys,
+  project: KeyedProject & Pick<Project, 'vapid'>,
   extraOrigins: readonly string[],
   clock: () => Date,
 ): ReadLine {
@@ -44,9 +44,8 @@ export function lineReader(
     contentEncoding: z.optional(z.unknown()),
   };
   const schema = z.strictObject(shape, { error: wrong('must be an object') });
-  const numbers = new Map(
-    [...applicationServerKeys(project)].map(([number, key]) => [key, number]),
-  );
+  const { current, previous = current } = project.vapid;
+  const numbers = new Map([previous, current].map(({ publicKey, number }) => [publicKey, number]));
   return (value) => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) {
@@ -59,7 +58,7 @@ export function lineReader(
       const mistake = 'applicationServerKey must be a key of the project: see carillon show';
       return { mistake, isOtherKey: true };
     }
-    return { ...itemOf(project.ref, line, clock().getTime()), vapidPairNumber };
+    return { ...itemOf(project, line, clock().getTime()), vapidPairNumber };
   };
 }
 
@@ -70,14 +69,14 @@ interface Line extends Omit<Subscription, 'applicationServerKey'> {
 }
 
 /** A time of another clock may be in the future: then no later request of the browser would count. */
-function itemOf(project: ProjectRef, line: Line, now: number) {
+function itemOf(project: KeyedProject, line: Line, now: number) {
   const { endpoint, keys, createdAt = now, updatedAt = now, ...choice } = line;
   return {
-    ...subscriptionKey(project, endpointHash(endpoint.href)),
+    ...subscriptionKey(project.ref, endpointHash(project, endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
-    ...storedChoice(project, choice),
+    ...storedChoice(project.ref, choice),
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),
   };

@@ -12,6 +12,8 @@ import type { NotificationContent } from '../../contract/schemas/notification.ts
 export interface ProjectItem {
   readonly projectId: string;
   readonly ref: ProjectRef;
+  /** Stored here, because the functions that need it read this item anyway. Never changes: positions follow from it. */
+  readonly internalKey: Uint8Array;
   readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is not stored. */
   readonly secretKeyHash: string;
@@ -80,7 +82,7 @@ export interface IdentityKeyItem {
 export interface SubscriptionItem {
   /** `ref#part`: a project's subscriptions are stored in several partitions. */
   readonly projectPart: string;
-  /** SHA-256 of the endpoint: short enough for a key, and evenly distributed. */
+  /** A keyed hash of the endpoint: short enough for a key, and evenly distributed whatever endpoints callers choose. */
   readonly endpointHash: Uint8Array;
   readonly origin: string;
   readonly path: string;

@@ -172,6 +172,7 @@ function fromItem(item: ProjectItem): Project {
   return {
     projectId: item.projectId,
     ref: item.ref,
+    internalKey: item.internalKey,
     name: item.name,
     secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,

@@ -13,6 +13,7 @@ import { cancellationReasons, conditionFailed, isConditionFailure } from './dyna
 import type { SubscriptionItem } from './items.ts';
 import {
   endpointHash,
+  type KeyedProject,
   partOf,
   projectUser,
   storedChoice,
@@ -59,15 +60,16 @@ export function subscriptionStore(
      * @param cap most subscribers of the project; null for no limit.
      */
     async save(
-      project: ProjectRef,
+      project: KeyedProject,
       subscription: SavedSubscription,
       cap: number | null,
       signal?: AbortSignal,
     ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'> {
-      const hash = endpointHash(subscription.endpoint.href);
+      const { ref } = project;
+      const hash = endpointHash(project, subscription.endpoint.href);
       for (;;) {
-        if (await update(project, hash, subscription, signal)) return 'updated';
-        const outcome = await create(project, hash, subscription, cap, signal);
+        if (await update(ref, hash, subscription, signal)) return 'updated';
+        const outcome = await create(ref, hash, subscription, cap, signal);
         // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }

@@ -29,7 +29,7 @@ export async function subscribe(
   const vapidPairNumber = await pairOf(projects, project, applicationServerKey, signal);
   const assumedPairNumber = project.vapid.current.number;
   const outcome = await subscriptions.save(
-    project.ref,
+    project,
     { ...subscription, vapidPairNumber, assumedPairNumber },
     cap,
     signal,

@@ -16,8 +16,9 @@ const subscriptions = subscriptionStore(
 );
 
 export const handler = browserChain(settings).handler(async (event) => {
+  const { project, signal } = event;
   const { endpoint } = query(event, unsubscribeSchema);
   // Idempotent: an unknown endpoint also returns 200.
-  await subscriptions.removeBatch(event.project.ref, [endpointHash(endpoint.href)], event.signal);
+  await subscriptions.removeBatch(project.ref, [endpointHash(project, endpoint.href)], signal);
   return respond(200, { ok: true });
 });

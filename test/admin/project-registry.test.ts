@@ -66,6 +66,7 @@ describe('create', () => {
     expect(item).toEqual({
       projectId,
       ref: project.ref,
+      internalKey: expect.any(Uint8Array),
       name: 'Bells',
       members: {},
       secretKeyHash: hashKey(secretKey),

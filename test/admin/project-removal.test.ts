@@ -7,6 +7,7 @@ import type { ProjectRef } from '../../contract/project.ts';
 import { partCount, projectPart, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { deployedCaps, useDatabase } from '../fixtures/database.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { subscription } from '../fixtures/subscription.ts';
 import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
@@ -66,7 +67,7 @@ const countAll = async () => ({
 
 async function subscribe(count: number) {
   const store = subscriptionStore(database.dynamo, tables, clock);
-  for (let made = 0; made < count; made += 1) await store.save(ref, subscription(), null);
+  for (let made = 0; made < count; made += 1) await store.save(keyed(ref), subscription(), null);
 }
 
 async function send() {
@@ -98,7 +99,7 @@ describe('remove', () => {
   it('deletes subscriptions that are added at the same time', async () => {
     await create();
     const store = subscriptionStore(database.dynamo, tables, clock);
-    const saves = Array.from({ length: 60 }, () => store.save(ref, subscription(), null));
+    const saves = Array.from({ length: 60 }, () => store.save(keyed(ref), subscription(), null));
     await Promise.race(saves);
     await registry.remove(projectId);
     await Promise.all(saves);

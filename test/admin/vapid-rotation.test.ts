@@ -9,6 +9,7 @@ import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../fixtures/database.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
 const database = useDatabase();
@@ -47,7 +48,7 @@ async function itemIn(table: 'PROJECTS_TABLE' | 'VAPID_KEYS_TABLE') {
 async function subscribe(count: number, vapidPairNumber: number): Promise<void> {
   const store = subscriptionStore(database.dynamo, projectTables(database.tables), clock);
   for (let made = 0; made < count; made += 1) {
-    await store.save(ref, { ...subscription(), vapidPairNumber }, null);
+    await store.save(keyed(ref), { ...subscription(), vapidPairNumber }, null);
   }
 }
 

@@ -41,7 +41,7 @@ async function isStored({ endpoint }: SimulatedBrowser): Promise<boolean> {
   const { Item } = await service.dynamo.send(
     new GetCommand({
       TableName: service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
-      Key: subscriptionKey(project.ref, endpointHash(endpoint)),
+      Key: subscriptionKey(project.ref, endpointHash(project, endpoint)),
     }),
   );
   return Item !== undefined;

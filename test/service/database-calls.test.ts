@@ -419,7 +419,7 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       rounds: databaseCalls.removeDevice,
       async prepare(owner) {
         const { endpoint } = await service.subscribe(owner, 'ada');
-        const device = deviceIdOf(endpointHash(endpoint));
+        const device = deviceIdOf(endpoint);
         return valid('removeUser', { query: `?userId=ada&device=${device}` })(owner);
       },
     },
@@ -492,7 +492,7 @@ function removal(subscriptions: number): string {
 async function inPart(owner: ProjectCredentials, part: number): Promise<SimulatedBrowser> {
   for (;;) {
     const browser = service.stack.pushService.subscribe(owner);
-    if (partOf(endpointHash(browser.endpoint)) !== part) {
+    if (partOf(endpointHash(owner, browser.endpoint)) !== part) {
       browser.unsubscribe();
       continue;
     }

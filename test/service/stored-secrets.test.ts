@@ -4,6 +4,9 @@ import { useService } from '../fixtures/service.ts';
 
 const service = useService();
 
+const bytesAsHex = (_: string, value: unknown) =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+
 test('only the hash of a secret key is stored, and each other secret in one table', async () => {
   const userId = 'a-secret-user-id-in-this-test';
   const title = 'a-secret-title-in-this-test';
@@ -13,7 +16,7 @@ test('only the hash of a secret key is stored, and each other secret in one tabl
   const { tables } = service.stack.dynamodb;
   const texts = new Map<string, string>();
   for (const [variable, table] of Object.entries(tables)) {
-    texts.set(variable, JSON.stringify(await readTable(service.dynamo, table)));
+    texts.set(variable, JSON.stringify(await readTable(service.dynamo, table), bytesAsHex));
   }
   const tablesWith = (secret: string) =>
     [...texts].filter(([, text]) => text.includes(secret)).map(([variable]) => variable);
@@ -27,6 +30,7 @@ test('only the hash of a secret key is stored, and each other secret in one tabl
   for (const { privateKey } of vapidKeys) {
     expect(tablesWith(privateKey as string)).toEqual(['VAPID_KEYS_TABLE']);
   }
+  expect(tablesWith(Buffer.from(project.internalKey).toString('hex'))).toEqual(['PROJECTS_TABLE']);
   expect(tablesWith(service.stack.pushService.origin)).toEqual(['SUBSCRIPTIONS_TABLE']);
   expect(tablesWith(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
   expect(tablesWith(title)).toEqual(['NOTIFICATIONS_TABLE']);

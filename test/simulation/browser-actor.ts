@@ -57,7 +57,7 @@ export async function browserActor(
       const project = await identityProjects.find(projectId, signal);
       if (project === undefined) return;
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
-      await subscriptions.removeBatch(project.ref, [endpointHash(href)], signal);
+      await subscriptions.removeBatch(project.ref, [endpointHash(project, href)], signal);
     },
   );
 

@@ -6,6 +6,7 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -114,7 +115,7 @@ describe('show', () => {
       operator.database.dynamo,
       projectTables(operator.database.tables),
       () => new Date(),
-    ).save(project.ref, subscription(), null);
+    ).save(keyed(project.ref), subscription(), null);
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);

@@ -3,6 +3,7 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -36,7 +37,7 @@ const find = () => operator.registry.find(projectId);
 async function subscribe(vapidPairNumber: number): Promise<void> {
   const { dynamo, tables } = operator.database;
   const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
-  await store.save(ref, { ...subscription(), vapidPairNumber }, null);
+  await store.save(keyed(ref), { ...subscription(), vapidPairNumber }, null);
 }
 
 const dayMs = 24 * 60 * 60_000;

@@ -8,7 +8,6 @@ import { gzipSync } from 'node:zlib';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
@@ -19,15 +18,13 @@ import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts'
 
 const operator = useOperator();
 let projectId: string;
-let ref: ProjectRef;
 let file: string;
 const vapid = newVapidPair();
 
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   file = join(operator.directory, `${projectId}.ndjson`);
-  const { project } = await operator.registry.create({ projectId, vapid, random: randomBytes });
-  ref = project.ref;
+  await operator.registry.create({ projectId, vapid, random: randomBytes });
 });
 
 /** The table of the push services, with one. */
@@ -42,10 +39,11 @@ async function subscribers(): Promise<number> {
   return (await operator.registry.usage(projectId)).subscribers;
 }
 
-function subscribe(url: ReturnType<typeof subscription>) {
+async function subscribe(url: ReturnType<typeof subscription>) {
   const { dynamo, tables } = operator.database;
+  const project = await operator.database.projectOf(projectId);
   const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
-  return store.save(ref, url, null);
+  return store.save(project, url, null);
 }
 
 describe('subscriptions import', () => {

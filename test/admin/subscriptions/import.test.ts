@@ -15,7 +15,7 @@ import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subs
 import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
 const database = useDatabase();
-let project: Pick<Project, 'projectId' | 'ref'>;
+let project: Project;
 let importBatch: ImportBatch;
 const clock = () => new Date();
 
@@ -25,8 +25,6 @@ beforeEach(async () => {
   const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
   importBatch = batchImport(dynamo, projectTables(tables), projects, 1000);
 });
-
-const keys = { vapidPair: 0, vapidPublicKey: 'unused' };
 
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
@@ -42,7 +40,7 @@ function run(
     {
       projectId: into.projectId,
       columns: new ListColumns(undefined),
-      readLine: lineReader({ ...into, ...keys }, [], clock),
+      readLine: lineReader(into, [], clock),
       importBatch,
       sleep: async () => {},
       ...overrides,
@@ -101,7 +99,7 @@ it('fills the cap exactly, from all parts at the same time, and again after remo
   expect(await readSubscribers(dynamo, tables, capped.ref)).toEqual({ stored: 100, counted: 100 });
 
   const subscriptions = subscriptionStore(dynamo, projectTables(tables), clock);
-  const hashes = lines.map((line) => endpointHash(JSON.parse(line).endpoint));
+  const hashes = lines.map((line) => endpointHash(capped, JSON.parse(line).endpoint));
   let removed = 0;
   for (let at = 0; at < 700; at += 50) {
     removed += await subscriptions.removeBatch(capped.ref, hashes.slice(at, at + 50));
@@ -123,7 +121,7 @@ it('does not bring back the user id of a browser that signs out between its look
     const { href, origin, pathname: path } = new URL(json.endpoint);
     const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
     const store = subscriptionStore(dynamo, projectTables(tables), () => at(time));
-    await store.save(project.ref, { endpoint: { href, origin, path }, keys, userId }, null);
+    await store.save(project, { endpoint: { href, origin, path }, keys, userId }, null);
   };
   await save(0, 'ada');
   let isFirst = true;

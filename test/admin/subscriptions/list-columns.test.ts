@@ -4,12 +4,12 @@ import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { openList } from '../../../admin/subscriptions/list-file.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
 import { choiceOf } from '../../../lambdas/store/subscription-keys.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
-const ref = 'ref' as ProjectRef;
-const project = { projectId: 'site', ref, vapidPair: 0, vapidPublicKey: newVapidPair().publicKey };
+const { publicKey } = newVapidPair();
+const project = { ...knownProject, vapid: { current: { number: 0, publicKey } } };
 const now = new Date('2026-11-26T12:00:00.000Z');
 
 /** Reads a list as the command does. @returns what would be stored, and the report. */
@@ -34,7 +34,7 @@ async function read(list: string | object, channelsFromTags?: readonly string[])
   const found = stored.map((item) => ({
     endpoint: item.origin + item.path,
     auth: Buffer.from(item.auth).toString('base64url'),
-    ...choiceOf(ref, item),
+    ...choiceOf(project.ref, item),
     createdAt: new Date(item.createdAt).toISOString(),
     updatedAt: new Date(item.updatedAt).toISOString(),
   }));
@@ -242,7 +242,7 @@ describe('other services and libraries', () => {
           userId: 'ann',
           channels: ['news'],
           ...visited,
-          applicationServerKey: project.vapidPublicKey,
+          applicationServerKey: publicKey,
         },
       ],
       { userId: 'ann', channels: ['news'], ...visited },

@@ -8,6 +8,7 @@ import {
   subscriptionStore,
 } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 const database = useDatabase();
@@ -26,7 +27,7 @@ function storeAt(time: number) {
 
 async function save(count: number, time: number): Promise<readonly SavedSubscription[]> {
   const saved = Array.from({ length: count }, () => subscription());
-  await Promise.all(saved.map((one) => storeAt(time).save(project, one, null)));
+  await Promise.all(saved.map((one) => storeAt(time).save(keyed(project), one, null)));
   return saved;
 }
 
@@ -45,7 +46,7 @@ test('subscriptions that were updated before the time are removed, with counts',
   await save(3, before - 1);
   await save(2, before);
   const other = (await database.createProject()).ref;
-  await storeAt(before - 1).save(other, subscription(), null);
+  await storeAt(before - 1).save(keyed(other), subscription(), null);
   expect(await prune()).toEqual({ removed: 3, kept: 2 });
   expect(await counted()).toBe(2);
   expect(await prune()).toEqual({ removed: 0, kept: 2 });
@@ -57,8 +58,8 @@ test('a subscription that is updated after it was read is kept', async () => {
   let visits = 0;
   const afterVisit: SubscriptionStore['removeUnseen'] = async (ref, time, hashes) => {
     const isRead = ({ endpoint }: SavedSubscription) =>
-      Buffer.from(endpointHash(endpoint.href)).equals(hashes[0]!);
-    if (visits === 0) await storeAt(before).save(project, saved.find(isRead)!, null);
+      Buffer.from(endpointHash(keyed(project), endpoint.href)).equals(hashes[0]!);
+    if (visits === 0) await storeAt(before).save(keyed(project), saved.find(isRead)!, null);
     visits += 1;
     return storeAt(before).removeUnseen(ref, time, hashes);
   };

@@ -13,6 +13,7 @@ import {
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { connect, useDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 
@@ -30,7 +31,7 @@ async function subscribe(project: ProjectRef, userIds: readonly (string | undefi
     () => new Date(),
   );
   const created = userIds.map((userId) => subscription({ userId }));
-  await Promise.all(created.map((one) => store.save(project, one, null)));
+  await Promise.all(created.map((one) => store.save(keyed(project), one, null)));
   return created;
 }
 
@@ -155,7 +156,12 @@ test('a recipient has only the fields that a push needs', async () => {
   const [subscribed] = await subscribe(project, ['u1']);
   const { endpoint, keys } = subscribed!;
   const { href, origin, path } = endpoint;
-  const recipient = { endpointHash: new Uint8Array(endpointHash(href)), origin, path, ...keys };
+  const recipient = {
+    endpointHash: new Uint8Array(endpointHash(keyed(project), href)),
+    origin,
+    path,
+    ...keys,
+  };
   const everyone = await audiences().everyone(project, all, options);
   expect(everyone.recipients).toEqual([recipient]);
   const users = await audiences().users(project, ['u1'], { from: 0, to: 1 }, options);
@@ -186,7 +192,11 @@ describe('conditions', () => {
       () => new Date(seenAt),
     );
     const one = subscription({ userId, channels });
-    await store.save(project, { ...one, endpoint: endpoint(`https://example.com/${name}`) }, 100);
+    await store.save(
+      keyed(project),
+      { ...one, endpoint: endpoint(`https://example.com/${name}`) },
+      100,
+    );
   }
 
   /** Names of those that a broadcast and a targeted send read. */
@@ -254,7 +264,7 @@ test('a browser that the index still has for two users belongs to the newer one'
   const browser = subscription();
   for (const userId of ['ada', 'bob']) {
     now += 5;
-    await subscriptions.save(project, { ...browser, userId }, null);
+    await subscriptions.save(keyed(project), { ...browser, userId }, null);
   }
   const store = audienceStore(memory.client(), tables.subscriptions);
   const { recipients } = await store.users(project, ['ada', 'bob'], { from: 0, to: 2 }, options);

@@ -23,6 +23,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
   const Item: ProjectItem = {
     projectId,
     ref: `${projectId}-1` as ProjectRef,
+    internalKey: new Uint8Array(32).fill(1),
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     userIds: 'signed',
@@ -49,6 +50,7 @@ test('find returns the fields that functions need', async () => {
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     ref: 'found-1',
+    internalKey: new Uint8Array(32).fill(1),
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     members: [],
