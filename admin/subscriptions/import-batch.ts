@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -17,7 +18,6 @@ import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
 import { partCount, partOf, storedPairNumber } from '../../lambdas/store/subscription-keys.ts';
-import { hasAttributes } from '../../lambdas/store/subscriptions.ts';
 import { ProjectNotFound } from '../errors.ts';
 
 /**
@@ -237,6 +237,17 @@ function given(item: ImportedSubscription): Partial<SubscriptionItem> {
     ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
     ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
   };
+}
+
+/** Whether a stored subscription already is as these attributes would make it. */
+function hasAttributes(stored: SubscriptionItem, attributes: Partial<SubscriptionItem>): boolean {
+  const names = Object.keys(attributes) as (keyof SubscriptionItem)[];
+  return names.every((name) => {
+    const [one, other] = [stored[name], attributes[name]];
+    return one instanceof Uint8Array && other instanceof Uint8Array
+      ? Buffer.from(one).equals(other)
+      : isDeepStrictEqual(one, other);
+  });
 }
 
 function hex(hash: Uint8Array): string {

@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type DynamoDBDocumentClient,
+  GetCommand,
   TransactWriteCommand,
   UpdateCommand,
-  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
@@ -23,6 +22,8 @@ import {
 
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {
+  /** When the request began: epoch ms. Default: now. */
+  readonly requestedAt?: number | undefined;
   /** Number of the VAPID pair that it was made with, if the request names its key. */
   readonly vapidPairNumber?: number | undefined;
   /**
@@ -31,6 +32,8 @@ export interface SavedSubscription extends Omit<Subscription, 'applicationServer
    */
   readonly assumedPairNumber?: number | undefined;
 }
+
+type Requested = SavedSubscription & { readonly requestedAt: number };
 
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
@@ -42,8 +45,19 @@ const fullMs = 5000;
 /** Full projects that a store remembers. */
 const fullCapacity = 1000;
 
-/** The condition that a subscription is stored. */
-const exists = 'attribute_exists(endpointHash)';
+/** What a stored subscription must meet to be changed. Values by their names without the colon. */
+interface Condition {
+  readonly expression: string;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
+
+/**
+ * A stored time that is this much later than now is that of a wrong clock, not of a later request. A write of a function
+ * for browsers is under way for less.
+ */
+const wrongClockMs = 60_000;
 
 /** Changes each subscription and a counter in one transaction, so that they always agree. */
 export function subscriptionStore(
@@ -55,18 +69,19 @@ export function subscriptionStore(
   const full = new Map<string, number>();
   return {
     /**
-     * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
-     * and counted only below the cap.
+     * Stores a subscription as given, unless a request that began later has stored it. A known endpoint is updated
+     * whatever the cap. A new one is added and counted only below the cap.
      * @param cap most subscribers of the project; null for no limit.
      */
     async save(
       project: KeyedProject,
-      subscription: SavedSubscription,
+      { requestedAt = clock().getTime(), ...given }: SavedSubscription,
       cap: number | null,
       signal?: AbortSignal,
     ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'> {
       const { ref } = project;
-      const hash = endpointHash(project, subscription.endpoint.href);
+      const subscription = { ...given, requestedAt };
+      const hash = endpointHash(project, given.endpoint.href);
       for (;;) {
         if (await update(ref, hash, subscription, signal)) return 'updated';
         const outcome = await create(ref, hash, subscription, cap, signal);
@@ -76,8 +91,32 @@ export function subscriptionStore(
     },
 
     /**
-     * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing
-     * ones are ignored.
+     * Removes the subscription of a browser and its count, unless a request that began later has stored it. An unknown
+     * endpoint costs one read: a transaction would lock the counter.
+     * @param requestedAt when the request began: epoch ms.
+     */
+    async unsubscribe(
+      project: KeyedProject,
+      endpoint: string,
+      requestedAt: number,
+      signal?: AbortSignal,
+    ): Promise<void> {
+      const hash = endpointHash(project, endpoint);
+      const { Item } = await dynamo.send(
+        new GetCommand({
+          TableName: tables.subscriptions,
+          Key: subscriptionKey(project.ref, hash),
+          ProjectionExpression: 'updatedAt',
+          ConsistentRead: true,
+        }),
+        { abortSignal: signal },
+      );
+      if (Item !== undefined) await remove(project.ref, [hash], isEarlier(requestedAt), signal);
+    },
+
+    /**
+     * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing ones and
+     * repetitions are ignored.
      * @returns how many existed.
      */
     removeBatch(
@@ -85,7 +124,7 @@ export function subscriptionStore(
       endpointHashes: readonly Uint8Array[],
       signal?: AbortSignal,
     ): Promise<number> {
-      return remove(project, endpointHashes, { ConditionExpression: exists }, signal);
+      return remove(project, endpointHashes, exists, signal);
     },
 
     /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
@@ -96,8 +135,8 @@ export function subscriptionStore(
       signal?: AbortSignal,
     ): Promise<number> {
       const condition = {
-        ConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        expression: 'projectUser = :user',
+        values: { user: projectUser(project, userId) },
       };
       return remove(project, endpointHashes, condition, signal);
     },
@@ -110,8 +149,8 @@ export function subscriptionStore(
       signal?: AbortSignal,
     ): Promise<number> {
       const condition = {
-        ConditionExpression: `${exists} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
-        ExpressionAttributeValues: { ':current': currentPair },
+        expression: `${exists.expression} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
+        values: { current: currentPair },
       };
       return remove(project, endpointHashes, condition, signal);
     },
@@ -123,10 +162,7 @@ export function subscriptionStore(
       endpointHashes: readonly Uint8Array[],
       signal?: AbortSignal,
     ): Promise<number> {
-      const condition = {
-        ConditionExpression: 'updatedAt < :before',
-        ExpressionAttributeValues: { ':before': before },
-      };
+      const condition = { expression: 'updatedAt < :before', values: { before } };
       return remove(project, endpointHashes, condition, signal);
     },
 
@@ -142,67 +178,55 @@ export function subscriptionStore(
     },
   };
 
-  /**
-   * A write that arrives late, after that of a newer request, changes nothing: its `updatedAt` is older.
-   * @returns whether the subscription exists.
-   */
-  async function update(
+  /** Whether a subscription was stored by a request that began before this one, or at the same time. */
+  function isEarlier(requestedAt: number): Condition {
+    return {
+      expression: '(updatedAt <= :requestedAt OR updatedAt > :wrong)',
+      values: { requestedAt, wrong: clock().getTime() + wrongClockMs },
+    };
+  }
+
+  /** @returns whether the subscription exists. */
+  function update(
     project: ProjectRef,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, vapidPairNumber, ...choice }: SavedSubscription,
+    { endpoint: { origin, path }, keys, vapidPairNumber, requestedAt, ...choice }: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const attributes = {
-      origin,
-      path,
-      ...keys,
+      ...{ origin, path, ...keys, updatedAt: requestedAt },
       ...storedChoice(project, choice),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
-    for (let updatedAt = clock().getTime(); ; ) {
-      const refusal = await change(
-        project,
-        hash,
-        { ...attributes, updatedAt },
-        'updatedAt < :updatedAt',
-        signal,
-      );
-      if (refusal === undefined) return true;
-      const { stored } = refusal;
-      if (stored === undefined) return false;
-      // The response to an earlier attempt was lost.
-      if (hasAttributes(stored, attributes)) return true;
-      // Two requests in one millisecond, or a function whose clock was ahead.
-      updatedAt = stored.updatedAt + 1;
-    }
+    return change(project, hash, attributes, isEarlier(requestedAt), signal);
   }
 
   /**
-   * Sets attributes of a subscription, and removes undefined ones.
-   * @returns undefined, or the subscription that does not meet the condition, if it exists.
+   * Sets attributes of a subscription that meets the condition, and removes undefined ones.
+   * @returns whether it exists.
    */
   async function change(
     project: ProjectRef,
     hash: Uint8Array,
     attributes: Partial<SubscriptionItem>,
-    condition: string,
+    { expression, values: conditionValues }: Condition,
     abortSignal?: AbortSignal,
-  ): Promise<{ readonly stored: SubscriptionItem | undefined } | undefined> {
+  ): Promise<boolean> {
     try {
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.subscriptions,
           Key: subscriptionKey(project, hash),
-          ConditionExpression: condition,
+          ConditionExpression: expression,
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          ...attributeChanges(attributes),
+          ...attributeChanges(attributes, { conditionValues }),
         }),
         { abortSignal },
       );
-      return undefined;
+      return true;
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
-      return { stored: error.Item as SubscriptionItem | undefined };
+      return error.Item !== undefined;
     }
   }
 
@@ -214,8 +238,9 @@ export function subscriptionStore(
       keys,
       assumedPairNumber = 0,
       vapidPairNumber = assumedPairNumber,
+      requestedAt,
       ...choice
-    }: SavedSubscription,
+    }: Requested,
     cap: number | null,
     abortSignal: AbortSignal | undefined,
   ) {
@@ -229,8 +254,8 @@ export function subscriptionStore(
       ...keys,
       ...storedChoice(project, choice),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
-      createdAt: now,
-      updatedAt: now,
+      createdAt: requestedAt,
+      updatedAt: requestedAt,
     };
     const Put = {
       TableName: tables.subscriptions,
@@ -262,29 +287,36 @@ export function subscriptionStore(
   async function remove(
     project: ProjectRef,
     endpointHashes: readonly Uint8Array[],
-    condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
+    { expression: ConditionExpression, values }: Condition,
     abortSignal: AbortSignal | undefined,
   ): Promise<number> {
-    if (endpointHashes.length === 0) return 0;
-    const deletions = endpointHashes.map((hash) => ({
-      Delete: {
-        TableName: tables.subscriptions,
-        Key: subscriptionKey(project, hash),
-        ...condition,
-      },
-    }));
-    const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
-    try {
-      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
-      return endpointHashes.length;
-    } catch (error) {
-      const reasons = cancellationReasons(error);
-      if (!reasons.some(conditionFailed)) throw error;
-      // Without the attribute the project is being deleted with its subscriptions.
-      if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
-      const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-      return remove(project, remaining, condition, abortSignal);
+    const ExpressionAttributeValues =
+      values && Object.fromEntries(Object.entries(values).map(([name, it]) => [`:${name}`, it]));
+    const condition = { ConditionExpression, ExpressionAttributeValues };
+    // DynamoDB refuses a transaction that has an item twice.
+    const byHash = new Map(endpointHashes.map((hash) => [Buffer.from(hash).toString('hex'), hash]));
+    let hashes = [...byHash.values()];
+    while (hashes.length > 0) {
+      const deletions = hashes.map((hash) => ({
+        Delete: {
+          TableName: tables.subscriptions,
+          Key: subscriptionKey(project, hash),
+          ...condition,
+        },
+      }));
+      const TransactItems = [...deletions, ...decrements(project, hashes)];
+      try {
+        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+        break;
+      } catch (error) {
+        const reasons = cancellationReasons(error);
+        if (!reasons.some(conditionFailed)) throw error;
+        // Without the attribute the project is being deleted with its subscriptions.
+        if (reasons.slice(hashes.length).some(conditionFailed)) return 0;
+        hashes = hashes.filter((_, index) => !conditionFailed(reasons[index]));
+      }
     }
+    return hashes.length;
   }
 
   /** The part that a subscription was counted in may have been another one: only the sum matters. */
@@ -297,18 +329,4 @@ export function subscriptionStore(
     }
     return [...removed].map(([part, number]) => ({ Update: giveBackUnits(counter, part, number) }));
   }
-}
-
-/** Whether a stored subscription already is as these attributes would make it. */
-export function hasAttributes(
-  stored: SubscriptionItem,
-  attributes: Partial<SubscriptionItem>,
-): boolean {
-  const names = Object.keys(attributes) as (keyof SubscriptionItem)[];
-  return names.every((name) => {
-    const [one, other] = [stored[name], attributes[name]];
-    return one instanceof Uint8Array && other instanceof Uint8Array
-      ? Buffer.from(one).equals(other)
-      : isDeepStrictEqual(one, other);
-  });
 }

@@ -11,6 +11,11 @@ export interface SubscribeDependencies {
   readonly clock: () => Date;
 }
 
+export interface SubscribeRequest extends Subscription {
+  /** When the gateway got it: epoch ms. Of two requests of a browser, the later one counts. */
+  readonly requestedAt: number;
+}
+
 /**
  * Adds a browser's subscription to a project, or updates it.
  * @param remembered the project, which may have been read a while ago.
@@ -19,7 +24,7 @@ export interface SubscribeDependencies {
 export async function subscribe(
   { subscriptions, projects, clock }: SubscribeDependencies,
   remembered: IdentityProject,
-  { applicationServerKey, userIdSignature, ...subscription }: Subscription,
+  { applicationServerKey, userIdSignature, ...subscription }: SubscribeRequest,
   deployedCap: number,
   signal?: AbortSignal,
 ): Promise<void> {

@@ -55,7 +55,9 @@ const databaseCalls = {
   updatedSubscription: [counted, ['UpdateItem Subscriptions']],
   /** The project in memory does not have the key that the request names, or that signed its user id. */
   unknownKeyOrSignature: [counted, ['GetItem Projects', 'GetItem IdentityKeys']],
-  unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
+  unsubscribe: [counted, ['GetItem Subscriptions'], ['TransactWriteItems Subscriptions Usage']],
+  /** Nothing that would lock the counter. */
+  unknownEndpoint: [counted, ['GetItem Subscriptions']],
   event: [counted, ['UpdateItem Deliveries']],
   readProject: [countedAnd('Query Usage')],
   /** One read in each partition of the subscriptions. */
@@ -322,6 +324,11 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
         const { endpoint } = await service.subscribe(owner);
         return valid('unsubscribe', { query: `?endpoint=${encodeURIComponent(endpoint)}` })(owner);
       },
+    },
+    {
+      what: 'an unsubscribe of an unknown endpoint',
+      rounds: databaseCalls.unknownEndpoint,
+      prepare: valid('unsubscribe', { query: '?endpoint=https://push.example/unknown' }),
     },
   ],
   track: [

@@ -172,7 +172,11 @@ const breakages: Readonly<Record<InvariantName, readonly [how: string, Breakage]
     {
       world: (world) => {
         world.faults.favour('registration changed', 'late write');
-        withCondition(world, 'updatedAt < :updatedAt', 'attribute_exists(endpointHash)');
+        withCondition(
+          world,
+          '(updatedAt <= :requestedAt OR updatedAt > :wrong)',
+          'attribute_exists(endpointHash)',
+        );
       },
     },
   ],

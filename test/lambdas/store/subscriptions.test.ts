@@ -84,6 +84,22 @@ test('a repeated endpoint is updated and not counted again', async () => {
   expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
+test('a stored time that is far in the future is that of a wrong clock, and no later request', async () => {
+  const { ref: project } = await database.createProject();
+  const one = subscription({ userId: 'ann' });
+  const save = (userId: string, requestedAt: number) =>
+    store().save(keyed(project), { ...one, userId, requestedAt }, null);
+  await save('ann', now.getTime() + 60_000);
+  expect(await save('bob', now.getTime())).toBe('updated');
+  expect(await itemOf(project, one.endpoint.href)).toMatchObject({ projectUser: `${project}#ann` });
+  now = new Date(now.getTime() - 1);
+  expect(await save('bob', now.getTime())).toBe('updated');
+  expect(await itemOf(project, one.endpoint.href)).toMatchObject({
+    projectUser: `${project}#bob`,
+    updatedAt: now.getTime(),
+  });
+});
+
 describe('the key pair of a subscription', () => {
   const pairOf = async (project: ProjectRef, href: string) =>
     (await itemOf(project, href))?.vapidPairNumber;
@@ -163,6 +179,15 @@ test('a batch is removed and the counter reduced, except for those already delet
   expect(await store().removeBatch(project, hashesOf(project, created.slice(0, 50)))).toBe(47);
   expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
   expect(await itemOf(project, created[50]!.endpoint.href)).toBeDefined();
+});
+
+test('a subscription that is twice in a batch is removed and counted once', async () => {
+  const { ref: project } = await database.createProject();
+  const created = Array.from({ length: 3 }, () => subscription());
+  for (const one of created) await store().save(keyed(project), one, null);
+  const [first, second] = hashesOf(project, created);
+  expect(await store().removeBatch(project, [first!, second!, Buffer.from(first!)])).toBe(2);
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a batch in which nothing exists changes no counter', async () => {
