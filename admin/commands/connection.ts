@@ -10,14 +10,14 @@ import {
   settingNames,
 } from '../../contract/environment.ts';
 import { locateService } from '../../contract/stack-name.ts';
-import { tableVariables } from '../../contract/tables.ts';
+import { type ProjectTables, tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type AwsFacts, awsFacts } from '../doctor/aws-facts.ts';
 import { type LambdaFacts, lambdaFacts } from '../doctor/lambda-facts.ts';
 import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
-import { type ProjectTables, projectTables } from '../project-tables.ts';
+import { projectTables } from '../project-tables.ts';
 import { type UserData, userData } from '../user-data.ts';
 import { parseQuotas, parseSettings, readOutputs } from './stack-outputs.ts';
 

@@ -1,7 +1,7 @@
 import { countText } from '../../contract/count-text.ts';
 import type { DeployedSettings } from '../../contract/environment.ts';
+import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
-import type { RegisteredProject } from '../registered-project.ts';
 import { fieldLines } from '../terminal/fields.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Paint } from '../terminal/terminal.ts';

@@ -17,8 +17,7 @@ import { createBrowserKeys } from '../browser/browser-keys.ts';
 import { decrypt } from '../browser/decrypt.ts';
 import { PushClient } from '../browser/push-client.ts';
 import { ProjectNotFound } from '../errors.ts';
-import type { RandomSource } from '../project-keys.ts';
-import type { ProjectRegistry } from '../project-registry.ts';
+import type { ProjectRegistry, RandomSource } from '../project-registry.ts';
 import type { Finding, NamedFinding } from './finding.ts';
 
 export interface DeliveryDependencies {

@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { subscriptionPages } from '../../lambdas/store/all-subscriptions.ts';
+import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
-import { applicationServerKeys } from '../registered-project.ts';
 import { exportLine } from './line.ts';
-import { subscriptionPages } from './subscription-pages.ts';
 
 /**
  * The lines of a project's subscriptions, page by page. Those whose application server key was dropped are left

@@ -5,6 +5,7 @@ import type { Project, ProjectRef } from '../../contract/project.ts';
 import { wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
 import {
   choiceOf,
   endpointHash,
@@ -12,7 +13,6 @@ import {
   storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
-import type { ImportedSubscription } from './import-batch.ts';
 
 /** Reads the value of a line as the subscription to store. */
 export type ReadLine = (

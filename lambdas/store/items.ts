@@ -29,9 +29,9 @@ export interface ProjectItem {
   readonly vapidPublicKey: string;
   /** Number of the current pair: how often the pair was rotated. */
   readonly vapidPair: number;
-  /** Public key of the pair before it, until the operator drops that. */
+  /** Public key of the pair before it, or of one from another service, until the operator drops that. */
   readonly previousVapidPublicKey?: string;
-  /** ISO 8601; absent before the first rotation. */
+  /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;

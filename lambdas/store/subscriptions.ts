@@ -54,6 +54,16 @@ interface Condition {
 const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
 
 /**
+ * Whether a subscription uses a pair before the current one, whose number is `:current`. The first pair has the number 0,
+ * which is not stored; one that was added before it has -1.
+ */
+export function earlierPair(currentPair: number): string {
+  return currentPair === 0
+    ? 'vapidPairNumber < :current'
+    : '(attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)';
+}
+
+/**
  * A stored time that is this much later than now is that of a wrong clock, not of a later request. A write of a function
  * for browsers is under way for less.
  */
@@ -149,7 +159,7 @@ export function subscriptionStore(
       signal?: AbortSignal,
     ): Promise<number> {
       const condition = {
-        expression: `${exists.expression} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
+        expression: `${exists.expression} AND ${earlierPair(currentPair)}`,
         values: { current: currentPair },
       };
       return remove(project, endpointHashes, condition, signal);

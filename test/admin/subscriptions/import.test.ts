@@ -1,12 +1,12 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { type ImportListDependencies, importList } from '../../../admin/subscriptions/import.ts';
-import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../contract/project.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
+import { batchImport, type ImportBatch } from '../../../lambdas/store/subscription-import.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';

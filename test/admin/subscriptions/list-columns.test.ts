@@ -1,9 +1,9 @@
 import { importList } from '../../../admin/subscriptions/import.ts';
-import type { ImportedSubscription } from '../../../admin/subscriptions/import-batch.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { openList } from '../../../admin/subscriptions/list-file.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import type { ImportedSubscription } from '../../../lambdas/store/subscription-import.ts';
 import { choiceOf } from '../../../lambdas/store/subscription-keys.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';

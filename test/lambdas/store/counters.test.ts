@@ -1,8 +1,8 @@
 import { PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { balanceParts } from '../../../admin/counter-balance.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import {
+  balanceParts,
   type Counter,
   giveBackUnits,
   monthCounter,

@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import type { CommandError } from '../../admin/errors.ts';
-import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
-import { projectTables } from '../../admin/project-tables.ts';
-import type { ProjectRef } from '../../contract/project.ts';
-import { partCount, projectPart, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
-import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { deployedCaps, useDatabase } from '../fixtures/database.ts';
-import { keyed } from '../fixtures/known-project.ts';
-import { subscription } from '../fixtures/subscription.ts';
-import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
+import type { CommandError } from '../../../admin/errors.ts';
+import { type ProjectRegistry, projectRegistry } from '../../../admin/project-registry.ts';
+import { projectTables } from '../../../admin/project-tables.ts';
+import type { ProjectRef } from '../../../contract/project.ts';
+import { partCount, projectPart, subscriptionKey } from '../../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { deployedCaps, useDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
+import { subscription } from '../../fixtures/subscription.ts';
+import { newNotification, sendsOf } from './stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;

@@ -1,24 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
-import { attributeChanges } from '../../lambdas/store/attribute-changes.ts';
-import {
-  fromPart,
-  readParts,
-  roomIn,
-  subscriberCounter,
-  sumOf,
-  takeUnits,
-} from '../../lambdas/store/counters.ts';
-import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
-import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import type { ProjectStore } from '../../lambdas/store/projects.ts';
-import { partCount, partOf, storedPairNumber } from '../../lambdas/store/subscription-keys.ts';
-import { ProjectNotFound } from '../errors.ts';
+import { attributeChanges } from './attribute-changes.ts';
+import { batchGet } from './batch-get.ts';
+import { fromPart, readParts, roomIn, subscriberCounter, sumOf, takeUnits } from './counters.ts';
+import { cancellationReasons, conditionFailed } from './dynamo.ts';
+import type { SubscriptionItem } from './items.ts';
+import type { ProjectStore } from './projects.ts';
+import { projectNotFound } from './registered-projects.ts';
+import { partCount, partOf, storedPairNumber } from './subscription-keys.ts';
 
 /**
  * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter
@@ -55,7 +46,7 @@ export interface ImportCounts {
  * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
  * New subscriptions and their count are one transaction: interrupted anywhere, the counter is exact, and the
  * same call again stores the rest. A subscription without a user id or without channels keeps the stored ones.
- * @throws {ProjectNotFound}
+ * @throws {ServiceError} `project_not_found`
  */
 export type ImportBatch = (
   projectId: string,
@@ -91,7 +82,7 @@ export function batchImport(
     let stored: Stored | undefined;
     for (;;) {
       const project = await projects.find(projectId);
-      if (project === undefined) throw new ProjectNotFound(projectId);
+      if (project === undefined) throw projectNotFound(projectId);
       if (startsWithLookUp || stored !== undefined) {
         stored = await lookUp(project, batch);
         const ownRoom = stored.room[partOf(batch[0]!.endpointHash)]!;
@@ -143,29 +134,15 @@ export function batchImport(
   }
 
   async function lookUp(project: Project, batch: readonly ImportedSubscription[]): Promise<Stored> {
-    const [items, room] = await Promise.all([readItems(batch), readRoom(project)]);
+    const reading = batchGet<SubscriptionItem>(dynamo, tables.subscriptions, batch.map(keyOf));
+    const [items, room] = await Promise.all([reading, readRoom(project)]);
     return { items: new Map(items.map((item) => [hex(item.endpointHash), item])), room };
   }
 
-  async function readItems(batch: readonly ImportedSubscription[]) {
-    const items: SubscriptionItem[] = [];
-    let keys: Record<string, unknown>[] = batch.map(keyOf);
-    while (keys.length > 0) {
-      const { Responses, UnprocessedKeys } = await dynamo.send(
-        new BatchGetCommand({
-          RequestItems: { [tables.subscriptions]: { Keys: keys, ConsistentRead: true } },
-        }),
-      );
-      items.push(...((Responses?.[tables.subscriptions] ?? []) as SubscriptionItem[]));
-      keys = UnprocessedKeys?.[tables.subscriptions]?.Keys ?? [];
-    }
-    return items;
-  }
-
-  /** @throws {ProjectNotFound} if the project is being removed. */
+  /** @throws {ServiceError} `project_not_found` if the project is being removed. */
   async function readRoom(project: Project): Promise<readonly number[]> {
     const parts = await readParts(dynamo, counterOf(project));
-    if (!dryRun && parts.includes(undefined)) throw new ProjectNotFound(project.projectId);
+    if (!dryRun && parts.includes(undefined)) throw projectNotFound(project.projectId);
     return roomIn(parts, capOf(project));
   }
 
@@ -252,4 +229,80 @@ function hasAttributes(stored: SubscriptionItem, attributes: Partial<Subscriptio
 
 function hex(hash: Uint8Array): string {
   return Buffer.from(hash).toString('hex');
+}
+
+export interface ImportDependencies {
+  readonly projectId: string;
+  readonly importBatch: ImportBatch;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Called with each subscription that is stored now, also if it was before. */
+  readonly onStored?: (subscription: ImportedSubscription) => void;
+}
+
+/** Pauses while the database throttles; a new table doubles its capacity within minutes. */
+const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
+
+/**
+ * Imports subscriptions in their order, as if each were imported alone: {@link ImportBatch} says what the second of
+ * two with the same endpoint changes. If the import fails or is killed, the same import again completes it.
+ *
+ * One batch per part is in progress at a time, so that batches do not conflict, and those with the same endpoint
+ * are written in their order.
+ * @returns counts that add up to the subscriptions.
+ * @throws {ServiceError} `project_not_found`.
+ */
+export async function importSubscriptions(
+  subscriptions: AsyncIterable<ImportedSubscription>,
+  { projectId, importBatch, sleep, onStored = () => {} }: ImportDependencies,
+): Promise<ImportCounts> {
+  const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
+  /** By part: its next batch, by endpoint. */
+  const batches = Array.from({ length: partCount }, () => new Map<string, ImportedSubscription>());
+  const inProgress = new Map<number, Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+
+  for await (const item of subscriptions) {
+    const endpoint = item.origin + item.path;
+    const part = partOf(item.endpointHash);
+    const batch = batches[part]!;
+    // Not merged here: only the database knows what the first one changes.
+    if (batch.has(endpoint)) await start(part);
+    batch.set(endpoint, item);
+    if (batch.size === importBatchSize) await start(part);
+    if (failure) throw failure.error;
+  }
+  for (const part of batches.keys()) await start(part);
+  await Promise.all(inProgress.values());
+  if (failure) throw failure.error;
+  return total;
+
+  /** Waits for the part's batch before, and starts to write this one. */
+  async function start(part: number): Promise<void> {
+    const batch = [...batches[part]!.values()];
+    batches[part]!.clear();
+    await inProgress.get(part);
+    if (failure || batch.length === 0) return;
+    const writing = write(batch).catch((error: unknown) => {
+      failure ??= { error };
+    });
+    inProgress.set(part, writing);
+  }
+
+  async function write(batch: readonly ImportedSubscription[]): Promise<void> {
+    for (let busy = 0; ; busy += 1) {
+      try {
+        const counts = await importBatch(projectId, batch);
+        total.created += counts.created;
+        total.updated += counts.updated;
+        total.unchanged += counts.unchanged;
+        total.overCap += counts.overCap;
+        for (const subscription of counts.stored) onStored(subscription);
+        return;
+      } catch (error) {
+        const isBusy = error instanceof ServiceError && error.code === 'unavailable';
+        if (!isBusy || busy === busyDelaysMs.length) throw error;
+        await sleep(busyDelaysMs[busy]!);
+      }
+    }
+  }
 }

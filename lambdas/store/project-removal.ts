@@ -7,23 +7,15 @@ import {
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../contract/project.ts';
-import { monthsAround } from '../lambdas/store/calendar.ts';
-import { partKeys } from '../lambdas/store/counters.ts';
-import {
-  cancellationReasons,
-  conditionFailed,
-  isConditionFailure,
-} from '../lambdas/store/dynamo.ts';
-import {
-  idempotencyId,
-  type ProjectItem,
-  type RemovedProjectItem,
-} from '../lambdas/store/items.ts';
-import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
-import { type Sleep, sendAll } from '../lambdas/store/unprocessed.ts';
-import { ProjectNotFound } from './errors.ts';
-import type { ProjectTables } from './project-tables.ts';
+import type { ProjectRef } from '../../contract/project.ts';
+import { type ProjectTables, tableKeys } from '../../contract/tables.ts';
+import { monthsAround } from './calendar.ts';
+import { partKeys } from './counters.ts';
+import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import { idempotencyId, type ProjectItem, type RemovedProjectItem } from './items.ts';
+import { projectNotFound } from './registered-projects.ts';
+import { partCount, projectPart } from './subscription-keys.ts';
+import { type Sleep, sendAll } from './unprocessed.ts';
 
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;
@@ -56,7 +48,7 @@ const pageSizeItems = 25;
  * 2. The other items are deleted page by page. No other project ever has them, whatever its id.
  * 3. The mark is deleted last. As long as it exists, a second call continues the removal.
  *
- * @throws {ProjectNotFound}
+ * @throws {ServiceError} `project_not_found`.
  */
 export async function removeProject(
   dynamo: DynamoDBDocumentClient,
@@ -81,7 +73,7 @@ export async function removeProject(
     const { Item } = await dynamo.send(
       new GetCommand({ TableName: tables.projects, Key: { projectId }, ConsistentRead: true }),
     );
-    if (Item === undefined) throw new ProjectNotFound(projectId);
+    if (Item === undefined) throw projectNotFound(projectId);
     return (Item as ProjectItem | RemovedProjectItem).ref;
   }
 
@@ -108,7 +100,7 @@ export async function removeProject(
       );
     } catch (error) {
       const [project] = cancellationReasons(error);
-      throw conditionFailed(project) ? new ProjectNotFound(projectId) : error;
+      throw conditionFailed(project) ? projectNotFound(projectId) : error;
     }
   }
 
@@ -148,32 +140,17 @@ async function* ownedPages(
 ): AsyncGenerator<OwnedPage> {
   const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
   const owned = [
-    {
-      kind: 'subscriptions',
-      table: tables.subscriptions,
-      keys: ['projectPart', 'endpointHash'],
-      partitions: parts,
-    },
-    {
-      kind: 'notifications',
-      table: tables.notifications,
-      keys: ['projectRef', 'notificationId'],
-      partitions: [ref],
-    },
-    {
-      kind: undefined,
-      table: tables.usage,
-      keys: ['projectRef', 'period'],
-      partitions: [ref],
-    },
+    { kind: 'subscriptions', table: 'subscriptions', partitions: parts },
+    { kind: 'notifications', table: 'notifications', partitions: [ref] },
+    { kind: undefined, table: 'usage', partitions: [ref] },
   ] as const;
-  for (const { kind, table, keys, partitions } of owned) {
-    const [partitionKey, sortKey] = keys;
+  for (const { kind, table, partitions } of owned) {
+    const { partitionKey, sortKey } = tableKeys[table];
     for (const partition of partitions) {
       const pages = paginateQuery(
         { client: dynamo },
         {
-          TableName: table,
+          TableName: tables[table],
           KeyConditionExpression: '#partitionKey = :partition',
           ExpressionAttributeValues: { ':partition': partition },
           ProjectionExpression: '#partitionKey, #sortKey',
@@ -182,7 +159,9 @@ async function* ownedPages(
           Limit: pageSizeItems,
         },
       );
-      for await (const { Items = [] } of pages) yield { kind, table, keys: Items };
+      for await (const { Items = [] } of pages) {
+        yield { kind, table: tables[table], keys: Items };
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { projectTables } from '../../../admin/project-tables.ts';
-import { pruneSubscriptions } from '../../../admin/subscriptions/prune.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
+import { pruneSubscriptions } from '../../../lambdas/store/all-subscriptions.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import {
   type SavedSubscription,
