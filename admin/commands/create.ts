@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import type { VapidKeys } from '../../contract/project.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { readSecret } from '../terminal/read-secret.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -32,9 +33,14 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
     )
     .option('--vapid-public <key>', 'application server key of that pair, to compare')
     .action(async (projectId: string, options: CreateOptions) => {
-      const { name, userIds } = options;
+      const { name, userIds, vapidPublic, vapidPrivateFile } = options;
       const plan = readPlan(options);
-      const vapid = await readKeys(options, command, input);
+      if (vapidPublic !== undefined && vapidPrivateFile === undefined) {
+        command.error('--vapid-public and --vapid-private-file must be given together');
+      }
+      const vapid = vapidPrivateFile
+        ? await readPair(command, input, vapidPrivateFile, vapidPublic)
+        : undefined;
       await runOnStack(async ({ registry, baseUrl, paint, print }) => {
         const { project, secretKey, identityKey } = await registry.create({
           projectId,
@@ -51,17 +57,18 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
   return command;
 }
 
-async function readKeys(
-  { vapidPublic, vapidPrivateFile }: CreateOptions,
+/**
+ * Reads a VAPID pair from a file with its private key. A pair that is wrong is a wrong call.
+ * @param publicKey is compared.
+ */
+export async function readPair(
   command: Command,
   input: Terminal['input'],
-) {
-  if (vapidPrivateFile === undefined) {
-    if (vapidPublic === undefined) return undefined;
-    command.error('--vapid-public and --vapid-private-file must be given together');
-  }
+  file: string,
+  publicKey?: string,
+): Promise<VapidKeys> {
   try {
-    return readVapidPair(vapidPublic, await readSecret(vapidPrivateFile, input));
+    return readVapidPair(publicKey, await readSecret(file, input));
   } catch (error) {
     if (error instanceof InvalidVapidPair) command.error(error.message);
     throw error;

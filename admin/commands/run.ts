@@ -101,7 +101,7 @@ export function runCarillon(
     .addCommand(showCommand(runOnStack))
     .addCommand(listCommand(runOnStack))
     .addCommand(setCommand(runOnStack))
-    .addCommand(rotateCommand(runOnStack))
+    .addCommand(rotateCommand(runOnStack, terminal))
     .addCommand(inviteCommand(runOnStack))
     .addCommand(membersCommand(runOnStack))
     .addCommand(revokeCommand(runOnStack))

@@ -40,6 +40,7 @@ export function subscriptionsCommand(runOnStack: RunOnStack): Command {
 
 interface ImportOptions extends DryRunOption {
   readonly channelsFromTags?: readonly string[];
+  readonly applicationServerKey?: string;
 }
 
 function importCommand(runOnStack: RunOnStack): Command {
@@ -54,13 +55,18 @@ function importCommand(runOnStack: RunOnStack): Command {
     .addArgument(projectIdArgument())
     .argument('[file]', 'file to read; - reads standard input', '-')
     .option('--channels-from-tags <names>', 'tags that become channels, with commas', readChannels)
+    .option(
+      '--application-server-key <key>',
+      'key of the subscriptions, where the file has none (default: the current one of the project)',
+    )
     .addOption(dryRunOption())
-    .action((projectId: string, file: string, { dryRun, channelsFromTags }: ImportOptions) =>
+    .action((projectId: string, file: string, options: ImportOptions) =>
       runOnStack(async ({ dynamo, tables, settings, terminal, paint, print, withBar }) => {
         const clock = () => new Date();
         const projects = projectStore(dynamo, tables.projects, clock);
         const project = await projects.find(projectId);
         if (project === undefined) throw new ProjectNotFound(projectId);
+        const { dryRun, channelsFromTags, applicationServerKey } = options;
         const label = dryRun ? 'reading' : 'importing';
         const report = await withBar(label, await megabytesOf(file), async (update) => {
           const list = await openList(
@@ -71,7 +77,7 @@ function importCommand(runOnStack: RunOnStack): Command {
           const imported = await importList(list, {
             projectId,
             columns,
-            readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock),
+            readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock, applicationServerKey),
             importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
             sleep,
           });

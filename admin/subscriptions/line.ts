@@ -13,6 +13,7 @@ import {
   storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
+import { CommandError } from '../errors.ts';
 
 /** Reads the value of a line as the subscription to store. */
 export type ReadLine = (
@@ -28,11 +29,14 @@ const time = z.pipe(
  * Reads lines with the JSON of a `PushSubscription`, as users of the web-push library store it, or with what
  * {@link exportLine} writes. Other fields are refused: a mistyped `userId` would leave nobody reachable.
  * @param extraOrigins origins of further push services.
+ * @param assumedKey application server key of lines that have none. Default: unknown.
+ * @throws {CommandError} if the project does not have this key.
  */
 export function lineReader(
   project: KeyedProject & Pick<Project, 'vapid'>,
   extraOrigins: readonly string[],
   clock: () => Date,
+  assumedKey?: string,
 ): ReadLine {
   const { userIdSignature: _, ...fields } = subscribeSchema(extraOrigins).shape;
   const shape = {
@@ -46,13 +50,17 @@ export function lineReader(
   const schema = z.strictObject(shape, { error: wrong('must be an object') });
   const { current, previous = current } = project.vapid;
   const numbers = new Map([previous, current].map(({ publicKey, number }) => [publicKey, number]));
+  if (assumedKey !== undefined && !numbers.has(assumedKey)) {
+    const message = `The project does not have the application server key ${assumedKey}: see carillon show.`;
+    throw new CommandError('unknown_application_server_key', message);
+  }
   return (value) => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) {
       const issues = issuesOf(parsed.error, schema, 'a line');
       return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
     }
-    const { applicationServerKey: key, ...line } = parsed.data;
+    const { applicationServerKey: key = assumedKey, ...line } = parsed.data;
     const vapidPairNumber = key === undefined ? undefined : numbers.get(key);
     if (key !== undefined && vapidPairNumber === undefined) {
       const mistake = 'applicationServerKey must be a key of the project: see carillon show';

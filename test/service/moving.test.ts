@@ -1,5 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../admin/project-tables.ts';
+import { newVapidPair } from '../../admin/vapid-pair.ts';
 import type { VapidKeyItem } from '../../lambdas/store/items.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
@@ -48,13 +49,43 @@ test('a project that is exported and imported into a second stack has the same s
     const { subscriptions } = projectTables(service.stack.dynamodb.tables);
     const { ref } = (await service.registry.find(projectId))!;
     const items = await readTable(service.dynamo, subscriptions);
+    // Each project stores them under hashes of its own.
     return items
+      .filter(({ projectPart }) => String(projectPart).startsWith(`${ref}#`))
+      .map(({ projectPart, endpointHash, projectUser = '', ...item }) => ({
+        ...item,
+        projectUser: String(projectUser).replace(ref, 'ref'),
+      }))
       .map((item) => JSON.stringify(Object.entries(item).sort()))
-      .filter((text) => text.includes(`"projectPart","${ref}#`))
-      .map((text) => text.replaceAll(ref, 'ref'))
       .sort();
   };
   expect(await subscriptionsOf(first)).toHaveLength(60);
   expect(await subscriptionsOf(second)).toEqual(await subscriptionsOf(first));
   expect((await second.service.usage(projectId)).subscribers).toBe(60);
+});
+
+test('a project with a pair of its own also sends to the subscriptions of another service, under the pair of that', async () => {
+  const { service, folder, run } = first;
+  const project = await service.createProject();
+  const { projectId } = project;
+  const own = await service.subscribe(project);
+  const pair = newVapidPair();
+  const theirs = service.stack.pushService.subscribe({ applicationServerKey: pair.publicKey });
+
+  const keys = folder.write('keys.json', JSON.stringify(pair));
+  expect(await run(['rotate', projectId, 'vapid', '--add-previous', keys])).toMatchObject({
+    code: 0,
+    output: expect.stringContaining(`--application-server-key ${pair.publicKey} --local\n`),
+  });
+  const list = folder.write('list.json', JSON.stringify([theirs.toJSON()]));
+  const imported = await run([
+    ...['subscriptions', 'import', projectId, list],
+    ...['--application-server-key', pair.publicKey],
+  ]);
+  expect(imported).toMatchObject({ code: 0, output: expect.stringContaining('1 added') });
+
+  const { body } = await service.send(project, { title: 'Hello' });
+  expect(body).toMatchObject({ attempted: 2, delivered: 2 });
+  expect([own.messages.length, theirs.messages.length]).toEqual([1, 1]);
+  expect((await run(['show', projectId])).output).toMatch(/Subscribers that use it +1\n/);
 });

@@ -54,6 +54,9 @@ it.each([
   ['identity --grace=1.5h', "argument '1.5h' is invalid."],
   ['key', 'Allowed choices are secret, identity, vapid.'],
   ['secret --drop-previous', '--drop-previous is for vapid only.'],
+  ['secret --add-previous=-', '--add-previous is for vapid only.'],
+  ['vapid --add-previous=- --drop-previous', "cannot be used with option '--drop-previous'"],
+  ['vapid --add-previous=-', 'Invalid private VAPID key'],
   ['vapid --grace=24h', 'The previous application server key is valid until --drop-previous.'],
   ['vapid --revoke', 'The previous application server key is valid until --drop-previous.'],
 ])('refuses "rotate <projectId> %s"', async (args, message) => {

@@ -431,6 +431,16 @@ describe('the application server key of an imported subscription', () => {
     expect(await exported()).toContainEqual(expect.objectContaining(second));
   });
 
+  it('takes the named key where a line has none', async () => {
+    await writeFile(file, linesOf([subscriptionJson(), withKey(current)]));
+    const args = ['subscriptions', 'import', projectId, file, '--application-server-key'];
+    const { publicKey } = newVapidPair();
+    const refused = await operator.runLocal([...args, publicKey]);
+    expect(refused.messages).toContain(`does not have the application server key ${publicKey}`);
+    expect(await operator.runJson([...args, previous])).toMatchObject({ created: 2 });
+    expect(await countPreviousPair()).toBe(1);
+  });
+
   it('skips lines with a key that is not one of the project', async () => {
     const { publicKey } = newVapidPair();
     const { code, report } = await importAll([withKey(publicKey), withKey('x')]);

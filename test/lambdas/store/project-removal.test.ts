@@ -4,7 +4,11 @@ import type { CommandError } from '../../../admin/errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
-import { partCount, projectPart, subscriptionKey } from '../../../lambdas/store/subscription-keys.ts';
+import {
+  partCount,
+  projectPart,
+  subscriptionKey,
+} from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { deployedCaps, useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
