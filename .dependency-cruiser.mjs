@@ -88,7 +88,7 @@ export default {
       packages,
     ),
     mayUseNode('bin'),
-    may('console', contract, '^sdk/', '^admin/terminal/', packages),
+    may('console', contract, '^sdk/', packages),
     mayUseNode('console'),
     may('local', contract, store, '^admin/', '^console/', '^sdk/build/', packages),
     mayUseNode('local'),

@@ -28,7 +28,7 @@ import {
 } from '../lambdas/store/registered-projects.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
-import { printable } from './terminal/printable.ts';
+import { printable } from './terminal/terminal.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fieldLines } from '../admin/terminal/fields.ts';
+import { fieldLines } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
 import { startingResponse } from './gateway/starting.ts';

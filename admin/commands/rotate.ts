@@ -6,9 +6,14 @@ import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { realWaiting } from '../vapid-rotation.ts';
-import { type Context, projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
+import {
+  type Context,
+  projectIdArgument,
+  type RunOnStack,
+  readDuration,
+  type YesOption,
+} from './command.ts';
 import { readPair } from './create.ts';
-import { readDuration } from './duration.ts';
 import { formatTime, previousKeyEnd } from './project-view.ts';
 
 interface RotateOptions extends YesOption {

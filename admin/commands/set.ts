@@ -1,8 +1,11 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/count-text.ts';
+import { type Plan, type UserIdMode, userIdModes } from '../../contract/project.ts';
+import { type RouteName, routeNames } from '../../contract/routes.ts';
+import type { PlanChange } from '../project-registry.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { projectIdArgument, type RunOnStack } from './command.ts';
-import { addProjectOptions, type ProjectOptions, readPlanChange } from './project-options.ts';
+import { printable } from '../terminal/terminal.ts';
+import { projectIdArgument, type RunOnStack, readProjectName } from './command.ts';
 import { type ProjectView, projectText, projectView } from './project-view.ts';
 
 export function setCommand(runOnStack: RunOnStack): Command {
@@ -54,4 +57,103 @@ function signedNote(deleteCall: string): string {
     '\nWithin 30 seconds, every new user id needs a signature. Subscriptions that already have a user id\n' +
     `keep it, with or without one. To remove those of a user:\n\n  ${deleteCall}\n`
   );
+}
+
+/** What `create` and `set` can set, as parsed. */
+export interface ProjectOptions {
+  readonly name?: string;
+  readonly userIds?: UserIdMode;
+  readonly subscriberCap?: LimitOption;
+  readonly sendCap?: LimitOption;
+  readonly rateLimit?: LimitOption | ActionLimits;
+  /** As the API writes `sendCap` and `rateLimit`. */
+  readonly monthlySendCap?: LimitOption;
+  readonly rateLimitPerMinute?: LimitOption;
+}
+
+/** Not null for `none`: commander turns a parsed null into an empty text. */
+type LimitOption = number | 'none' | 'default';
+
+/** Limits of single actions. */
+type ActionLimits = Partial<Readonly<Record<RouteName, LimitOption>>>;
+
+export function addProjectOptions(command: Command): Command {
+  return command
+    .option('--name <text>', 'name that people see', readProjectName)
+    .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
+    .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
+    .addOption(apiName('--monthly-send-cap', 'sendCap'))
+    .addOption(apiName('--rate-limit-per-minute', 'rateLimit'))
+    .option(
+      '--rate-limit <limit>',
+      'requests per minute of an address: N, none or default for all actions, or for some: track=600,send=none',
+      readRateLimit,
+    )
+    .addOption(
+      new Option(
+        '--user-ids <open|signed>',
+        'accept any user id, or only those with a signature',
+      ).choices(userIdModes),
+    );
+}
+
+/** The name that a limit has in the API. */
+function apiName(name: string, option: keyof ProjectOptions): Option {
+  return new Option(`${name} <N|none|default>`).argParser(readLimit).conflicts(option).hideHelp();
+}
+
+function readLimit(text: string): LimitOption {
+  if (text === 'none' || text === 'default') return text;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('Use a whole number above 0, none or default.');
+}
+
+/** @throws {InvalidArgumentError} */
+function readRateLimit(text: string): LimitOption | ActionLimits {
+  if (!text.includes('=')) return readLimit(text);
+  const entries = text.split(',').map((part) => {
+    const [action = '', ...limit] = part.split('=');
+    if (!routeNames.includes(action as RouteName)) {
+      throw new InvalidArgumentError(
+        `There is no action "${printable(action)}". The actions are ${routeNames.join(', ')}.`,
+      );
+    }
+    return [action, readLimit(limit.join('='))] as const;
+  });
+  if (new Set(entries.map(([action]) => action)).size < entries.length) {
+    throw new InvalidArgumentError('Name each action once.');
+  }
+  return Object.fromEntries(entries);
+}
+
+/** A limit of all actions replaces those of single ones. */
+function readRateLimits(
+  rateLimit: ProjectOptions['rateLimit'],
+): Readonly<Record<string, LimitOption | undefined>> {
+  if (rateLimit === undefined) return {};
+  const ofActions = Object.fromEntries(
+    routeNames.map((action) => [
+      `${action}PerMinute`,
+      typeof rateLimit === 'object' ? rateLimit[action] : 'default',
+    ]),
+  );
+  return typeof rateLimit === 'object'
+    ? ofActions
+    : { ...ofActions, rateLimitPerMinute: rateLimit };
+}
+
+/** The changes that the given options ask for. */
+export function readPlanChange(options: ProjectOptions): PlanChange {
+  const { subscriberCap, sendCap, monthlySendCap = sendCap } = options;
+  const { rateLimit, rateLimitPerMinute = rateLimit } = options;
+  const limits = { subscriberCap, monthlySendCap, ...readRateLimits(rateLimitPerMinute) };
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
+}
+
+/** The plan of a new project. A limit that is `default` is absent from it. */
+export function readPlan(options: ProjectOptions): Plan {
+  const limits = Object.entries(readPlanChange(options)).filter(([, value]) => value !== 'default');
+  return Object.fromEntries(limits);
 }

@@ -1,26 +1,18 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
-import { channels } from '../../contract/schemas/fields.ts';
-import { pruneSubscriptions } from '../../lambdas/store/all-subscriptions.ts';
-import { projectStore } from '../../lambdas/store/projects.ts';
-import { batchImport } from '../../lambdas/store/subscription-import.ts';
+import { pruneSubscriptions, subscriptionPages } from '../../lambdas/store/all-subscriptions.ts';
+import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { CommandError, ProjectNotFound } from '../errors.ts';
-import { writeCompleteFile } from '../subscriptions/complete-file.ts';
-import { exportPages } from '../subscriptions/export-pages.ts';
-import { type ImportReport, importList } from '../subscriptions/import.ts';
-import { lineReader } from '../subscriptions/line.ts';
-import { ListColumns, type SkipReason, skipReasons } from '../subscriptions/list-columns.ts';
-import { type ListFile, openList } from '../subscriptions/list-file.ts';
+import { CommandError } from '../errors.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
+import { exportLine } from '../subscriptions/line.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { printable, printableLines } from '../terminal/printable.ts';
-import { table } from '../terminal/table.ts';
-import type { Paint, Terminal } from '../terminal/terminal.ts';
+import { printable, printableLines, type Terminal } from '../terminal/terminal.ts';
 import {
   type DryRunOption,
   dryRunOption,
@@ -29,6 +21,7 @@ import {
   type RunOnStack,
   type YesOption,
 } from './command.ts';
+import { importCommand } from './import.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
   return new Command('subscriptions')
@@ -36,164 +29,6 @@ export function subscriptionsCommand(runOnStack: RunOnStack): Command {
     .addCommand(importCommand(runOnStack))
     .addCommand(exportCommand(runOnStack))
     .addCommand(pruneCommand(runOnStack));
-}
-
-interface ImportOptions extends DryRunOption {
-  readonly channelsFromTags?: readonly string[];
-  readonly applicationServerKey?: string;
-}
-
-function importCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
-    'import',
-    'Adds subscriptions from a list of another service, a library or an export: lines of JSON, a JSON array, or CSV ' +
-      'with a header; also gzip. Repeat it after an interruption: it continues.',
-    'my-site subscriptions.ndjson --dry-run',
-    'my-site onesignal.csv.gz --channels-from-tags news,offers',
-    'my-site --local < lines.ndjson',
-  )
-    .addArgument(projectIdArgument())
-    .argument('[file]', 'file to read; - reads standard input', '-')
-    .option('--channels-from-tags <names>', 'tags that become channels, with commas', readChannels)
-    .option(
-      '--application-server-key <key>',
-      'key of the subscriptions, where the file has none (default: the current one of the project)',
-    )
-    .addOption(dryRunOption())
-    .action((projectId: string, file: string, options: ImportOptions) =>
-      runOnStack(async ({ dynamo, tables, settings, terminal, paint, print, withBar }) => {
-        const clock = () => new Date();
-        const projects = projectStore(dynamo, tables.projects, clock);
-        const project = await projects.find(projectId);
-        if (project === undefined) throw new ProjectNotFound(projectId);
-        const { dryRun, channelsFromTags, applicationServerKey } = options;
-        const label = dryRun ? 'reading' : 'importing';
-        const report = await withBar(label, await megabytesOf(file), async (update) => {
-          const list = await openList(
-            file === '-' ? terminal.input : readFrom(file, (bytes) => update(megabytes(bytes))),
-          );
-          const { form, packing } = list;
-          const columns = new ListColumns(channelsFromTags, list.columns);
-          const imported = await importList(list, {
-            projectId,
-            columns,
-            readLine: lineReader(project, settings.EXTRA_PUSH_ORIGINS, clock, applicationServerKey),
-            importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
-            sleep,
-          });
-          const { source = 'Carillon', taken, unused } = columns;
-          return { ...imported, list: { form, packing, source, taken, unused: [...unused] } };
-        });
-        print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
-        refuseIncomplete(projectId, report);
-      }),
-    );
-}
-
-/** @throws {InvalidArgumentError} */
-function readChannels(text: string): readonly string[] {
-  const { data, error } = channels(1).safeParse(text.split(','));
-  if (error !== undefined) throw new InvalidArgumentError(`Each ${error.issues[0]!.message}.`);
-  return data;
-}
-
-/** How a list was read. */
-interface ReadList extends Pick<ListFile, 'form' | 'packing'> {
-  readonly source: string;
-  /** Columns by what was taken from them. */
-  readonly taken: Readonly<Record<string, string>>;
-  readonly unused: readonly string[];
-}
-
-type Report = ImportReport & { readonly list: ReadList };
-
-const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
-
-function reportText(report: Report, paint: Paint): string {
-  const { created, updated, unchanged, withUserId, withChannels, skipped, pushServices } = report;
-  const [added, changed, same] = [created, updated, unchanged].map(countText);
-  const left = Object.entries(skipped).map(
-    ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
-  );
-  const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
-  const rows = origins.map(([origin, count]) => [countText(count), origin]);
-  return (
-    `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
-    `${countText(withUserId)} with a user id${withChannels > 0 ? `, ${countText(withChannels)} with channels` : ''}.\n` +
-    (left.length > 0 ? `Rows left out:\n${left.join('')}` : '') +
-    (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
-  );
-}
-
-/** Nothing for Carillon's own lines. */
-function listText({ form, packing, source, taken, unused }: ReadList): string {
-  const found = Object.entries(taken).map(([field, column]) => `${field} from ${column}`);
-  if (found.length === 0 && packing === '') return '';
-  const of = source === 'Carillon' ? '' : ` of ${source}`;
-  return (
-    printable(
-      `Read as ${form}${packing && ` (${packing})`}${of}${found.length > 0 ? `: ${found.join(', ')}` : ''}.`,
-    ) +
-    '\n' +
-    (unused.length > 0 ? `Not used: ${printable(unused.join(', '))}.\n` : '')
-  );
-}
-
-function mistakesText({ mistakes, invalid }: ImportReport): string {
-  const lines = mistakes.map(
-    ({ line, row, message }) =>
-      `${row === undefined ? '' : `row ${row}, `}line ${line}: ${printable(message)}\n`,
-  );
-  if (invalid > mistakes.length) {
-    lines.push(`and ${countOf(invalid - mistakes.length, 'more invalid line')}\n`);
-  }
-  return lines.join('');
-}
-
-/** @throws {CommandError} */
-function refuseIncomplete(projectId: string, report: ImportReport): void {
-  const { created, updated, unchanged, invalid, overCap, skipped } = report;
-  const reasons = [
-    ...(invalid > 0 ? [countOf(invalid, 'invalid line')] : []),
-    ...(overCap > 0
-      ? [
-          `${countOf(overCap, 'subscription')}, because project "${projectId}" has reached its subscriber cap: ` +
-            'raise it with set --subscriber-cap and import again',
-        ]
-      : []),
-  ];
-  if (reasons.length > 0) {
-    throw new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
-  }
-  if (created + updated + unchanged === 0 && Object.keys(skipped).length > 0) {
-    throw new CommandError(
-      'nothing_imported',
-      'No row is a subscription that this project can use.',
-    );
-  }
-}
-
-const megabytes = (bytes: number) => Math.ceil(bytes / 1e6);
-
-/** 0 for standard input, and for a pipe. */
-async function megabytesOf(file: string): Promise<number> {
-  // The import says why a file cannot be read.
-  const found = file === '-' ? undefined : await stat(file).catch(() => undefined);
-  return found?.isFile() ? megabytes(found.size) : 0;
-}
-
-/** @param onRead is called with the bytes read so far. @throws {CommandError} */
-async function* readFrom(file: string, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  try {
-    for await (const chunk of createReadStream(file)) {
-      yield chunk;
-      bytes += chunk.length;
-      onRead(bytes);
-    }
-  } catch (error) {
-    throw new CommandError('unreadable_file', `Cannot read ${file}: ${(error as Error).message}`);
-  }
 }
 
 function exportCommand(runOnStack: RunOnStack): Command {
@@ -300,4 +135,56 @@ function readUnseenDays(text: string): number {
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 30 && Number.isSafeInteger(days)) return days;
   throw new InvalidArgumentError('Use a whole number of days, 30 or more.');
+}
+
+/**
+ * The lines of a project's subscriptions, page by page. Those whose application server key was dropped are left
+ * out: nobody can push to them, and `rotate vapid --drop-previous` removes them.
+ * @throws {ProjectNotFound}
+ */
+export async function* exportPages(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  registry: Pick<ProjectRegistry, 'get'>,
+  projectId: string,
+): AsyncGenerator<readonly string[]> {
+  const { ref } = await registry.get(projectId);
+  for await (const items of subscriptionPages(dynamo, table, ref)) {
+    // Read after the page, which may have subscriptions of a key that is newer than the page before.
+    const keys = applicationServerKeys(await registry.get(projectId));
+    yield items.flatMap((item) => {
+      const key = keys.get(item.vapidPairNumber ?? 0);
+      return key === undefined ? [] : [`${exportLine(ref, item, key)}\n`];
+    });
+  }
+}
+
+/**
+ * Writes a file that appears under its name when it is complete. Only its owner can read it. If the text fails, the
+ * file is as it was.
+ * @throws {CommandError} before anything of the text is read.
+ */
+export async function writeCompleteFile(file: string, text: AsyncIterable<string>): Promise<void> {
+  const unfinished = `${file}.unfinished`;
+  const opened = await openNew(file, unfinished).catch((cause: Error) => {
+    const message = `Cannot write ${file}: ${cause.message}`;
+    throw new CommandError('unwritable_file', message, { cause });
+  });
+  try {
+    await pipeline(Readable.from(text), opened.createWriteStream());
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+async function openNew(file: string, unfinished: string) {
+  // A directory could not be replaced in the end, and a device such as /dev/null must not be.
+  const existing = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (existing?.isFile() === false) throw new Error('it is not a regular file.');
+  await rm(unfinished, { force: true });
+  return open(unfinished, 'wx', 0o600);
 }

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { printable, printableJson } from './printable.ts';
-import { paintFor, type Terminal } from './terminal.ts';
+import { paintFor, printable, printableJson, type Terminal } from './terminal.ts';
 
 /** The command was called wrongly. */
 class UsageError extends Error {

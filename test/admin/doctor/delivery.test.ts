@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { NamedFinding } from '../../../admin/doctor/checks.ts';
 import { checkDelivery } from '../../../admin/doctor/delivery.ts';
-import type { NamedFinding } from '../../../admin/doctor/finding.ts';
 import type { DynamoDbHook } from '../../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../../local/dynamodb/response.ts';
 import { startDescribedPushService } from '../../fixtures/described-push-service.ts';

@@ -1,6 +1,6 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { type ImportListDependencies, importList } from '../../../admin/commands/import.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { type ImportListDependencies, importList } from '../../../admin/subscriptions/import.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { ServiceError } from '../../../contract/errors.ts';

@@ -1,4 +1,4 @@
-import { importList } from '../../../admin/subscriptions/import.ts';
+import { importList } from '../../../admin/commands/import.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { openList } from '../../../admin/subscriptions/list-file.ts';
