@@ -6,18 +6,11 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { DeployedSettings } from '../contract/environment.ts';
 import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
-import {
-  limitOf,
-  type Plan,
-  type ProjectRef,
-  type UserIdMode,
-  type VapidKeys,
-} from '../contract/project.ts';
+import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/project.ts';
 import { attributeChanges } from '../lambdas/store/attribute-changes.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
-import { monthCounter, newSubscriberParts, subscriberCounter } from '../lambdas/store/counters.ts';
+import { newSubscriberParts } from '../lambdas/store/counters.ts';
 import {
   cancellationReasons,
   conditionFailed,
@@ -25,7 +18,6 @@ import {
 } from '../lambdas/store/dynamo.ts';
 import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
-import { balanceParts } from './counter-balance.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { hashKey, newKey, type RandomSource } from './project-keys.ts';
 import { projectMembers } from './project-members.ts';
@@ -41,6 +33,11 @@ export interface NewProject {
   /** @default the id */
   readonly name?: string;
   readonly plan?: Plan;
+  /**
+   * The deployment's subscriber cap, which applies if the plan has none: the counter is divided for it.
+   * @default unknown: the first subscription takes three calls more.
+   */
+  readonly deployedCap?: number;
   /** @default "open" */
   readonly userIds?: UserIdMode;
   /** @default a new pair */
@@ -125,7 +122,15 @@ export function projectRegistry(
      * @throws {CommandError} if the id is in use. Also by a project that is not fully removed: the new counter would
      *   not count its subscriptions.
      */
-    async create({ projectId, name, plan, userIds = 'open', vapid, random }: NewProject) {
+    async create({
+      projectId,
+      name,
+      plan,
+      deployedCap,
+      userIds = 'open',
+      vapid,
+      random,
+    }: NewProject) {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
       const secretKey = newKey(secretKeyPrefix, random);
       const identityKey = newKey(identityKeyPrefix, random);
@@ -144,7 +149,8 @@ export function projectRegistry(
       };
       const vapidKey: VapidKeyItem = { projectId, privateKey };
       const identity: IdentityKeyItem = { projectId, identityKey };
-      const existing = await addProject(dynamo, tables, project, vapidKey, identity);
+      const cap = plan?.subscriberCap === undefined ? deployedCap : plan.subscriberCap;
+      const existing = await addProject(dynamo, tables, project, vapidKey, identity, cap);
       if (existing !== undefined) {
         throw new CommandError('project_exists', `Project "${projectId}" already exists.`);
       }
@@ -165,33 +171,15 @@ export function projectRegistry(
     },
 
     /**
-     * Changes the given limits and keeps the others, then balances the counters: see {@link balanceParts}.
-     * @param deployed limits where the plan sets none.
+     * Changes the given limits and keeps the others.
      * @throws {ProjectNotFound}
      */
-    async setPlan(
-      projectId: string,
-      changes: PlanChange,
-      deployed: Pick<DeployedSettings, 'SUBSCRIBER_CAP' | 'MONTHLY_SEND_CAP'>,
-    ): Promise<RegisteredProject> {
+    setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
       const limits = Object.entries(changes).map(([limit, value]) => [
         limit,
         value === 'default' ? undefined : value,
       ]);
-      const change = attributeChanges(Object.fromEntries(limits), { inMap: 'plan' });
-      const project = await update(projectId, change);
-      const { subscriberCap, monthlySendCap } = project.plan;
-      await balanceParts(
-        dynamo,
-        subscriberCounter(tables.usage, project.ref),
-        limitOf(subscriberCap, deployed.SUBSCRIBER_CAP),
-      );
-      await balanceParts(
-        dynamo,
-        monthCounter(tables.usage, project.ref, clock()),
-        limitOf(monthlySendCap, deployed.MONTHLY_SEND_CAP),
-      );
-      return project;
+      return update(projectId, attributeChanges(Object.fromEntries(limits), { inMap: 'plan' }));
     },
 
     /**
@@ -295,6 +283,7 @@ export function projectRegistry(
 
 /**
  * Adds a project with its keys and an empty subscriber counter.
+ * @param cap for which the counter is divided: see {@link newSubscriberParts}.
  * @returns the project that has the id already. Then nothing is changed.
  * @throws {CommandError} if an earlier project is not fully removed.
  */
@@ -304,6 +293,7 @@ export async function addProject(
   project: ProjectItem,
   vapidKey: VapidKeyItem,
   identityKey: IdentityKeyItem,
+  cap?: number | null,
 ): Promise<ProjectItem | undefined> {
   const ConditionExpression = 'attribute_not_exists(projectId)';
   try {
@@ -320,7 +310,7 @@ export async function addProject(
           },
           { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression } },
           { Put: { TableName: tables.identityKeys, Item: identityKey, ConditionExpression } },
-          ...newSubscriberParts(project.ref).map((Item) => ({
+          ...newSubscriberParts(project.ref, 0, cap).map((Item) => ({
             Put: { TableName: tables.usage, Item },
           })),
         ],

@@ -35,10 +35,11 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       const { name, userIds } = options;
       const plan = readPlan(options);
       const vapid = await readKeys(options, command, input);
-      await runOnStack(async ({ registry, baseUrl, paint, print }) => {
+      await runOnStack(async ({ registry, settings, baseUrl, paint, print }) => {
         const { project, secretKey, identityKey } = await registry.create({
           projectId,
           plan,
+          deployedCap: settings.SUBSCRIBER_CAP,
           random: randomBytes,
           ...(name !== undefined && { name }),
           ...(userIds && { userIds }),

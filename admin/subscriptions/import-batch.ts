@@ -9,7 +9,9 @@ import { attributeChanges } from '../../lambdas/store/attribute-changes.ts';
 import {
   fromPart,
   readParts,
-  roomIn,
+  roomBelow,
+  roomByPart,
+  shareOf,
   subscriberCounter,
   sumOf,
   takeUnits,
@@ -164,9 +166,14 @@ export function batchImport(
 
   /** @throws {ProjectNotFound} if the project is being removed. */
   async function readRoom(project: Project): Promise<readonly number[]> {
-    const parts = await readParts(dynamo, counterOf(project));
-    if (!dryRun && parts.includes(undefined)) throw new ProjectNotFound(project.projectId);
-    return roomIn(parts, capOf(project));
+    const [counter, cap] = [counterOf(project), capOf(project)];
+    if (dryRun) {
+      const room = roomBelow(cap, await readParts(dynamo, counter));
+      return Array.from({ length: partCount }, (_, part) => shareOf(room, part));
+    }
+    const room = await roomByPart(dynamo, counter, cap);
+    if (room === undefined) throw new ProjectNotFound(project.projectId);
+    return room;
   }
 
   function counterOf({ ref }: Project) {
