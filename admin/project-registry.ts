@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { DeployedSettings } from '../contract/environment.ts';
 import { ServiceError } from '../contract/errors.ts';
 import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 import { limits } from '../contract/limits.ts';
-import {
-  limitOf,
-  type Plan,
-  type ProjectRef,
-  type UserIdMode,
-  type VapidKeys,
-} from '../contract/project.ts';
+import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/project.ts';
 import type { MemberRole } from '../contract/roles.ts';
 import type { ProjectTables } from '../contract/tables.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
-import { balanceParts, monthCounter, subscriberCounter } from '../lambdas/store/counters.ts';
 import type { MemberItem, ProjectItem } from '../lambdas/store/items.ts';
 import {
   type RemovalOptions,
@@ -41,6 +33,11 @@ export interface NewProject {
   /** @default the id */
   readonly name?: string;
   readonly plan?: Plan;
+  /**
+   * The deployment's subscriber cap, which applies if the plan has none: the counter is divided for it.
+   * @default unknown: the first subscription takes three calls more.
+   */
+  readonly deployedCap?: number;
   /** @default "open" */
   readonly userIds?: UserIdMode;
   /** @default a new pair */
@@ -91,7 +88,15 @@ export function projectRegistry(
      * can return it.
      * @throws {CommandError} if the id is in use, also by a project that is not fully removed.
      */
-    async create({ projectId, name, plan, userIds = 'open', vapid, random }: NewProject) {
+    async create({
+      projectId,
+      name,
+      plan,
+      deployedCap,
+      userIds = 'open',
+      vapid,
+      random,
+    }: NewProject) {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
       const secretKey = newKey(secretKeyPrefix, random);
       const identityKey = newKey(identityKeyPrefix, random);
@@ -108,10 +113,12 @@ export function projectRegistry(
         plan: plan ?? {},
         createdAt: clock().toISOString(),
       };
+      const cap = plan?.subscriberCap === undefined ? deployedCap : plan.subscriberCap;
       const outcome = await projects.addProject(
         project,
         { projectId, privateKey },
         { projectId, identityKey },
+        cap,
       );
       if (outcome === 'half_removed') throw removalIncomplete(projectId);
       if (outcome !== 'added') {
@@ -128,29 +135,16 @@ export function projectRegistry(
     list: () => projects.allProjects(),
 
     /**
-     * Changes the given limits and keeps the others, then balances the counters: see {@link balanceParts}.
-     * @param deployed limits where the plan sets none.
+     * Changes the given limits and keeps the others.
      * @throws {ProjectNotFound}
      */
-    async setPlan(
-      projectId: string,
-      changes: PlanChange,
-      deployed: Pick<DeployedSettings, 'SUBSCRIBER_CAP' | 'MONTHLY_SEND_CAP'>,
-    ): Promise<RegisteredProject> {
+    async setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
       const changed = Object.entries(changes).map(([limit, value]) => [
         limit,
         value === 'default' ? undefined : value,
       ]);
-      const project = existing(
-        projectId,
-        await projects.changePlan(projectId, Object.fromEntries(changed)),
-      );
-      const { ref, plan } = project;
-      const subscriberCap = limitOf(plan.subscriberCap, deployed.SUBSCRIBER_CAP);
-      await balanceParts(dynamo, subscriberCounter(tables.usage, ref), subscriberCap);
-      const sendCap = limitOf(plan.monthlySendCap, deployed.MONTHLY_SEND_CAP);
-      await balanceParts(dynamo, monthCounter(tables.usage, ref, clock()), sendCap);
-      return project;
+      const project = await projects.changePlan(projectId, Object.fromEntries(changed));
+      return existing(projectId, project);
     },
 
     /**

@@ -44,10 +44,11 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       const vapid = vapidPrivateFile
         ? await readPair(command, input, vapidPrivateFile, vapidPublic)
         : undefined;
-      await runOnStack(async ({ registry, baseUrl, paint, print }) => {
+      await runOnStack(async ({ registry, settings, baseUrl, paint, print }) => {
         const { project, secretKey, identityKey } = await registry.create({
           projectId,
           plan,
+          deployedCap: settings.SUBSCRIBER_CAP,
           random: randomBytes,
           ...(name !== undefined && { name }),
           ...(userIds && { userIds }),

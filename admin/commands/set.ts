@@ -28,7 +28,7 @@ export function setCommand(runOnStack: RunOnStack): Command {
     await runOnStack(async ({ registry, settings, paint, print, next }) => {
       if (name !== undefined) await registry.rename(projectId, name);
       if (userIds !== undefined) await registry.setUserIds(projectId, userIds);
-      if (changesPlan) await registry.setPlan(projectId, plan, settings);
+      if (changesPlan) await registry.setPlan(projectId, plan);
       const usage = await registry.usage(projectId);
       const view = projectView(await registry.get(projectId), settings, usage);
       const warning = plan.subscriberCap === undefined ? undefined : capWarning(view);

@@ -3,7 +3,7 @@ import { limits } from '../../contract/limits.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
 import { countersOf, nextChunk } from '../deliver/deliver-slice.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
-import { isFull } from '../store/counters.ts';
+import { roomBelow } from '../store/counters.ts';
 import { cancel, outOfTime } from './cancel.ts';
 import { awaitSlices, handOver, workHere } from './finish.ts';
 import { largestMessage } from './largest-message.ts';
@@ -43,7 +43,9 @@ async function beginSend(
   const { call, notification, project, deadlines } = sending;
   const { requestId } = call;
   // The transaction decides. What it would refuse needs no audience.
-  if (call.sent !== undefined && isFull(call.sent, cap)) throw capReached(cap, notification.sentAt);
+  if (call.sent !== undefined && roomBelow(cap, call.sent) === 0) {
+    throw capReached(cap, notification.sentAt);
+  }
   // Later, what begins could not be undone in time.
   if (deps.clock().getTime() > deadlines.lastPushAt) throw outOfTime();
   const signal = deps.abortAfter(deadlines.pushEndAt - deps.clock().getTime());

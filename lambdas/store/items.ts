@@ -113,6 +113,11 @@ export interface UsageItem {
   readonly projectRef: ProjectRef;
   readonly period: string;
   readonly used: number;
+  /**
+   * The cap that the counter is divided for: no part holds more than its share of it. The same in all parts; absent before
+   * the first unit is taken.
+   */
+  readonly cap?: number | 'none';
 }
 
 /** A notification's audience, and how it is divided. */

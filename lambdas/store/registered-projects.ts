@@ -54,6 +54,7 @@ export class RegisteredProjects {
 
   /**
    * Adds a project with its keys and an empty subscriber counter, in one transaction.
+   * @param cap for which the counter is divided: see {@link newSubscriberParts}.
    * @returns the project that has the id already, or `half_removed` if an earlier one is not fully removed: the new
    *   counter would not count its subscriptions. Then nothing is changed.
    */
@@ -61,6 +62,7 @@ export class RegisteredProjects {
     project: ProjectItem,
     vapidKey: VapidKeyItem,
     identityKey: IdentityKeyItem,
+    cap?: number | null,
   ): Promise<'added' | 'half_removed' | RegisteredProject> {
     const tables = this.#tables;
     const ConditionExpression = 'attribute_not_exists(projectId)';
@@ -70,7 +72,7 @@ export class RegisteredProjects {
       ConditionExpression,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };
-    const parts = newSubscriberParts(project.ref);
+    const parts = newSubscriberParts(project.ref, 0, cap);
     const TransactItems = [
       { Put },
       { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression } },

@@ -4,7 +4,16 @@ import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
 import { attributeChanges } from './attribute-changes.ts';
 import { batchGet } from './batch-get.ts';
-import { fromPart, readParts, roomIn, subscriberCounter, sumOf, takeUnits } from './counters.ts';
+import {
+  fromPart,
+  readParts,
+  roomBelow,
+  roomByPart,
+  shareOf,
+  subscriberCounter,
+  sumOf,
+  takeUnits,
+} from './counters.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import type { ProjectStore } from './projects.ts';
@@ -141,9 +150,14 @@ export function batchImport(
 
   /** @throws {ServiceError} `project_not_found` if the project is being removed. */
   async function readRoom(project: Project): Promise<readonly number[]> {
-    const parts = await readParts(dynamo, counterOf(project));
-    if (!dryRun && parts.includes(undefined)) throw projectNotFound(project.projectId);
-    return roomIn(parts, capOf(project));
+    const [counter, cap] = [counterOf(project), capOf(project)];
+    if (dryRun) {
+      const room = roomBelow(cap, await readParts(dynamo, counter));
+      return Array.from({ length: partCount }, (_, part) => shareOf(room, part));
+    }
+    const room = await roomByPart(dynamo, counter, cap);
+    if (room === undefined) throw projectNotFound(project.projectId);
+    return room;
   }
 
   function counterOf({ ref }: Project) {

@@ -31,8 +31,17 @@ export function endpointHash(project: KeyedProject, endpoint: string): Uint8Arra
 }
 
 /** The same of the endpoint of a device. @param deviceId as `deviceIdPattern`. */
-export function hashOfDevice({ internalKey }: KeyedProject, deviceId: string): Uint8Array {
-  return createHmac('sha256', internalKey).update(`device ${deviceId}`).digest();
+export function hashOfDevice(project: KeyedProject, deviceId: string): Uint8Array {
+  return keyedHash(project, 'device', deviceId);
+}
+
+/** A hash of a text that callers choose, which nobody outside can compute. */
+export function keyedHash(
+  { internalKey }: KeyedProject,
+  kind: 'device' | 'Idempotency-Key',
+  text: string,
+): Buffer {
+  return createHmac('sha256', internalKey).update(`${kind} ${text}`).digest();
 }
 
 /** The part of its project that stores a subscription: the first bits of its endpoint's hash. */

@@ -98,6 +98,14 @@ const databaseCalls = {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
     return [counted, read, begunAndClaimed, saved];
   },
+  /** Whose subscriptions the index may have too late: the table says who has them now. */
+  sendToSubscriber: [
+    counted,
+    ['Query Subscriptions/byUser'],
+    ['BatchGetItem Subscriptions'],
+    begunAndClaimed,
+    saved,
+  ],
   /** The first send of a month makes this call, and begins again. */
   newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
   /** A push succeeded with the other key pair than the stored one. */
@@ -356,6 +364,16 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       firstRounds: firstOfMonth(databaseCalls.targetedSend(2)),
       uncached: databaseCalls.uncachedSigningProject,
       prepare: (owner) => () => send(owner, { title: 'T', userIds: ['ada', 'bob'] }),
+    },
+    {
+      what: 'a send to a user with a subscription',
+      rounds: databaseCalls.sendToSubscriber,
+      firstRounds: firstOfMonth(databaseCalls.sendToSubscriber),
+      uncached: databaseCalls.uncachedSigningProject,
+      async prepare(owner) {
+        await service.subscribe(owner, 'ada');
+        return () => send(owner, { title: 'T', userIds: ['ada'] });
+      },
     },
     {
       what: 'a member who may not send',

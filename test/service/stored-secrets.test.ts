@@ -35,3 +35,17 @@ test('only the hash of a secret key is stored, and each other secret in one tabl
   expect(tablesWith(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
   expect(tablesWith(title)).toEqual(['NOTIFICATIONS_TABLE']);
 });
+
+test('what is stored of a request with an Idempotency-Key cannot be found by guessing the key', async () => {
+  const key = 'order-1042';
+  const send = { title: 'T', userIds: ['ada'] };
+  const projects = [await service.createProject(), await service.createProject()];
+  for (const project of projects) await service.send(project, send, { 'idempotency-key': key });
+  const { NOTIFICATIONS_TABLE } = service.stack.dynamodb.tables;
+  const items = await readTable(service.dynamo, NOTIFICATIONS_TABLE);
+  const keyed = items.filter((item) => item.requestHash !== undefined);
+  expect(keyed).toHaveLength(2);
+  const hashes = keyed.flatMap((item) => [item.requestHash, String(item.notificationId).slice(4)]);
+  // Of the same key and request, two projects store nothing that is the same.
+  expect(new Set(hashes).size).toBe(4);
+});

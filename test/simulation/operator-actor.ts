@@ -41,8 +41,7 @@ export function changeProject(
     switch (command.kind) {
       case 'limits': {
         const { subscriberCap, monthlySendCap } = command;
-        const deployed = { SUBSCRIBER_CAP: 0, MONTHLY_SEND_CAP: 0 };
-        return registry.setPlan(projectId, { subscriberCap, monthlySendCap }, deployed);
+        return registry.setPlan(projectId, { subscriberCap, monthlySendCap });
       }
       case 'rotate pair':
         return rotation.rotateVapid(projectId);

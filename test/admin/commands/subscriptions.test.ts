@@ -9,7 +9,6 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { limits } from '../../../contract/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
@@ -263,7 +262,7 @@ describe('subscriptions import', () => {
   it.each([[[]], [['--dry-run']]])(
     'counts in its summary what it did, not what it left out (options %j)',
     async (options) => {
-      await operator.registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps);
+      await operator.registry.setPlan(projectId, { subscriberCap: 1 });
       await writeFile(
         file,
         linesOf(Array.from({ length: 3 }, () => subscriptionJson({ userId: 'ada' }))),

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { Recipient } from '../../../contract/audience.ts';
@@ -12,6 +13,7 @@ import {
   projectUser,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { connect, useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
@@ -151,6 +153,27 @@ test('an aborted signal ends the reading', async () => {
   await expect(audiences().everyone(project, all, { ...options, signal })).rejects.toThrow();
 });
 
+test('after a query that fails, no other begins, and none is under way when the reading ends', async () => {
+  let [begun, ended] = [0, 0];
+  const dynamo = clientWith(async () => {
+    begun += 1;
+    const isFailing = begun === 20;
+    await setImmediate();
+    ended += 1;
+    if (isFailing) throw new Error('a fault');
+    return {};
+  });
+  const userIds = Array.from({ length: 1000 }, (_, index) => `u${index}`);
+  const reading = audienceStore(dynamo, 'Subscriptions').users(
+    ...(['shop' as ProjectRef, userIds, { from: 0, to: 1000 }, options] as const),
+  );
+  await expect(reading).rejects.toThrow('a fault');
+  expect(ended).toBe(begun);
+  expect(begun).toBeLessThan(50);
+  await setImmediate();
+  expect(ended).toBe(begun);
+});
+
 test('a recipient has only the fields that a push needs', async () => {
   const { ref: project } = await database.createProject();
   const [subscribed] = await subscribe(project, ['u1']);
@@ -165,7 +188,7 @@ test('a recipient has only the fields that a push needs', async () => {
   const everyone = await audiences().everyone(project, all, options);
   expect(everyone.recipients).toEqual([recipient]);
   const users = await audiences().users(project, ['u1'], { from: 0, to: 1 }, options);
-  expect(users.recipients).toEqual([{ ...recipient, user: 0, updatedAt: expect.any(Number) }]);
+  expect(users.recipients).toEqual([{ ...recipient, user: 0 }]);
 });
 
 test('each recipient has the index of its user, also in a part of the user ids', async () => {
@@ -254,10 +277,13 @@ describe('conditions', () => {
   });
 });
 
-test('a browser that the index still has for two users belongs to the newer one', async () => {
+test.each([
+  ['and for the next one', [5, 0], [1]],
+  ['and not for the next one', [5, 5], []],
+])('a browser that the index still has for a user, %s, is not hers any more', async (...row) => {
+  const [, [...lags], owners] = row;
   const project = 'shop-1' as ProjectRef;
   let now = 0;
-  const lags = [5, 0];
   const memory = new MemoryDatabase({ now: () => now, lagMs: () => lags.shift()! });
   for (const part of newSubscriberParts(project, 0)) memory.put(tables.usage, { ...part });
   const subscriptions = subscriptionStore(memory.client(), tables, () => new Date(now));
@@ -268,5 +294,5 @@ test('a browser that the index still has for two users belongs to the newer one'
   }
   const store = audienceStore(memory.client(), tables.subscriptions);
   const { recipients } = await store.users(project, ['ada', 'bob'], { from: 0, to: 2 }, options);
-  expect(recipients.map(({ user }) => user)).toEqual([1]);
+  expect(recipients.map(({ user }) => user)).toEqual(owners);
 });

@@ -10,7 +10,7 @@ import {
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { deployedCaps, useDatabase } from '../../fixtures/database.ts';
+import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 import { newNotification, sendsOf } from './stored-notifications.ts';
@@ -138,7 +138,7 @@ describe('remove', () => {
     await expect(registryWithHooks({ before }).remove(projectId)).rejects.toThrow();
 
     for (const operation of [
-      () => registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
+      () => registry.setPlan(projectId, { subscriberCap: 1 }),
       () => registry.rotateKey(projectId, randomBytes),
       () => registry.rename(projectId, 'Bells'),
       () => registry.identityKey(projectId),
