@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { encodeBase64url } from '../../contract/base64url.ts';
 import { issuesOf } from '../../contract/issues.ts';
 import type { Project, ProjectRef } from '../../contract/project.ts';
-import { wrong } from '../../contract/schemas/fields.ts';
+import { userId, wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
@@ -41,6 +41,8 @@ export function lineReader(
   const { userIdSignature: _, ...fields } = subscribeSchema(extraOrigins).shape;
   const shape = {
     ...fields,
+    // Nobody is not said, but left out.
+    userId: z.optional(userId),
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
     // Browsers, and other libraries for web push, have them.
@@ -71,7 +73,8 @@ export function lineReader(
 }
 
 /** A subscription as a line has it. Times are epoch ms; other services' files have none. */
-interface Line extends Omit<Subscription, 'applicationServerKey'> {
+interface Line extends Omit<Subscription, 'applicationServerKey' | 'userId'> {
+  readonly userId?: string | undefined;
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
 }
@@ -85,8 +88,10 @@ function itemOf(project: KeyedProject, line: Line, now: number) {
     path: endpoint.path,
     ...keys,
     ...storedChoice(project.ref, choice),
+    imported: true as const,
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),
+    isUntimed: line.updatedAt === undefined,
   };
 }
 

@@ -92,6 +92,8 @@ export interface SubscriptionItem {
   readonly projectUser?: string | undefined;
   /** What the visitor has chosen to receive; absent instead of empty. */
   readonly channels?: readonly string[] | undefined;
+  /** Whether it was imported, and the browser has made no choice of its own since. */
+  readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
   readonly vapidPairNumber?: number | undefined;
   /** Epoch ms. */

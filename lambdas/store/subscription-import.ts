@@ -33,6 +33,11 @@ export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairN
    * subscription then has the current pair, and a stored one keeps its own.
    */
   readonly vapidPairNumber: number | undefined;
+  /**
+   * Whether its source does not say when it was updated, and `updatedAt` is the time of the import. Then it does not
+   * replace what the browser has chosen itself.
+   */
+  readonly isUntimed?: boolean;
 }
 
 /** What became of a batch. */
@@ -170,7 +175,7 @@ export function batchImport(
 
   function put(
     { vapid }: Project,
-    { vapidPairNumber = vapid.current.number, ...item }: ImportedSubscription,
+    { vapidPairNumber = vapid.current.number, isUntimed, ...item }: ImportedSubscription,
   ) {
     const Item: SubscriptionItem = { ...item, vapidPairNumber: storedPairNumber(vapidPairNumber) };
     return {
@@ -184,7 +189,7 @@ export function batchImport(
 
   /** Fails if the subscription was changed since the look-up: its browser knows better. */
   function update(item: ImportedSubscription, stored: SubscriptionItem) {
-    const changed = { ...given(item), updatedAt: item.updatedAt };
+    const changed = { ...given(item, stored), updatedAt: item.updatedAt };
     return {
       Update: {
         TableName: tables.subscriptions,
@@ -218,14 +223,18 @@ function keyOf({ projectPart, endpointHash }: ImportedSubscription) {
 /** Whether a subscription differs from the stored one, and is not older. */
 function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean {
   if (item.updatedAt < stored.updatedAt) return false;
-  return !hasAttributes(stored, given(item));
+  return !hasAttributes(stored, given(item, stored));
 }
 
 /** What a line sets of a stored subscription: what it leaves out stays. */
-function given(item: ImportedSubscription): Partial<SubscriptionItem> {
-  const { projectPart, endpointHash, createdAt, updatedAt, vapidPairNumber, ...others } = item;
+function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<SubscriptionItem> {
+  const { projectPart, endpointHash, createdAt, updatedAt, imported, ...rest } = item;
+  const { isUntimed, vapidPairNumber, projectUser, channels, ...others } = rest;
+  const hasChosen = !stored.imported && (stored.projectUser ?? stored.channels) !== undefined;
+  const choice = isUntimed && hasChosen ? {} : { projectUser, channels };
+  const set = Object.entries({ ...others, ...choice }).filter(([, value]) => value !== undefined);
   return {
-    ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(set),
     ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
   };
 }

@@ -196,24 +196,43 @@ export function subscriptionStore(
     };
   }
 
-  /** @returns whether the subscription exists. */
-  function update(
+  /**
+   * A request that names neither user id nor channels clears both, but keeps imported ones: its browser has not chosen
+   * yet. Any other request ends the import.
+   * @returns whether the subscription exists.
+   */
+  async function update(
     project: ProjectRef,
     hash: Uint8Array,
     { endpoint: { origin, path }, keys, vapidPairNumber, requestedAt, ...choice }: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const attributes = {
+    const others = {
       ...{ origin, path, ...keys, updatedAt: requestedAt },
-      ...storedChoice(project, choice),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
-    return change(project, hash, attributes, isEarlier(requestedAt), signal);
+    const all = { ...others, ...storedChoice(project, choice), imported: undefined };
+    const earlier = isEarlier(requestedAt);
+    const hasChosen = choice.userId !== undefined || choice.channels !== undefined;
+    if (hasChosen) return (await change(project, hash, all, earlier, signal)) !== 'absent';
+    const [own, imported] = ['attribute_not_exists', 'attribute_exists'].map((has) => ({
+      ...earlier,
+      expression: `${earlier.expression} AND ${has}(imported)`,
+    }));
+    for (;;) {
+      const found = await change(project, hash, all, own!, signal);
+      if (typeof found === 'string') return found === 'changed';
+      // Otherwise a later request has stored it.
+      if (!found.imported) return true;
+      const kept = await change(project, hash, others, imported!, signal);
+      if (typeof kept === 'string') return kept === 'changed';
+      if (kept.imported) return true;
+    }
   }
 
   /**
    * Sets attributes of a subscription that meets the condition, and removes undefined ones.
-   * @returns whether it exists.
+   * @returns the subscription if it does not meet the condition.
    */
   async function change(
     project: ProjectRef,
@@ -221,7 +240,7 @@ export function subscriptionStore(
     attributes: Partial<SubscriptionItem>,
     { expression, values: conditionValues }: Condition,
     abortSignal?: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<'changed' | 'absent' | SubscriptionItem> {
     try {
       await dynamo.send(
         new UpdateCommand({
@@ -233,10 +252,10 @@ export function subscriptionStore(
         }),
         { abortSignal },
       );
-      return true;
+      return 'changed';
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
-      return error.Item !== undefined;
+      return (error.Item as SubscriptionItem | undefined) ?? 'absent';
     }
   }
 

@@ -1,8 +1,12 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
+import { routes } from '../../contract/routes.ts';
 import type { VapidKeyItem } from '../../lambdas/store/items.ts';
+import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
+import type { ProjectCredentials } from '../fixtures/service.ts';
 import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
 
 let first: ServiceOperator;
@@ -49,10 +53,10 @@ test('a project that is exported and imported into a second stack has the same s
     const { subscriptions } = projectTables(service.stack.dynamodb.tables);
     const { ref } = (await service.registry.find(projectId))!;
     const items = await readTable(service.dynamo, subscriptions);
-    // Each project stores them under hashes of its own.
+    // Each project stores them under hashes of its own, and what was imported with a mark.
     return items
       .filter(({ projectPart }) => String(projectPart).startsWith(`${ref}#`))
-      .map(({ projectPart, endpointHash, projectUser = '', ...item }) => ({
+      .map(({ projectPart, endpointHash, imported, projectUser = '', ...item }) => ({
         ...item,
         projectUser: String(projectUser).replace(ref, 'ref'),
       }))
@@ -89,3 +93,89 @@ test('a project with a pair of its own also sends to the subscriptions of anothe
   expect([own.messages.length, theirs.messages.length]).toEqual([1, 1]);
   expect((await run(['show', projectId])).output).toMatch(/Subscribers that use it +1\n/);
 });
+
+describe('the choice of an imported subscription', () => {
+  let project: ProjectCredentials;
+  let subscription: ReturnType<SimulatedBrowser['toJSON']>;
+
+  beforeEach(async () => {
+    project = await first.service.createProject();
+    const { applicationServerKey } = project;
+    subscription = first.service.stack.pushService.subscribe({ applicationServerKey }).toJSON();
+    await importChoice({ userId: 'ann', channels: ['news'] });
+  });
+
+  async function importChoice(choice: object) {
+    const list = first.folder.write('list.ndjson', JSON.stringify({ ...subscription, ...choice }));
+    const args = ['subscriptions', 'import', project.projectId, list, '--json'];
+    return JSON.parse((await first.run(args)).output);
+  }
+
+  async function register(choice: object): Promise<number> {
+    const body = { ...subscription, ...choice };
+    const { projectId } = project;
+    const { status } = await first.service.call(routes.subscribe, {
+      parameters: { projectId },
+      body,
+    });
+    return status;
+  }
+
+  /** The choice that is stored. */
+  async function choice() {
+    const { output } = await first.run(['subscriptions', 'export', project.projectId]);
+    const { userId, channels } = JSON.parse(output);
+    return { userId, channels };
+  }
+
+  const imported = { userId: 'ann', channels: ['news'] };
+
+  test('stays until the browser makes one', async () => {
+    for (const keys of [subscription.keys, newKeys(), newKeys()]) {
+      expect(await register({ keys })).toBe(201);
+      expect(await choice()).toEqual(imported);
+    }
+    const { output } = await first.run(['subscriptions', 'export', project.projectId]);
+    expect(JSON.parse(output).keys).not.toEqual(subscription.keys);
+    const { body } = await first.service.send(project, { title: 'Hello', userIds: ['ann'] });
+    expect(body).toMatchObject({ attempted: 1 });
+  });
+
+  test.each([
+    [{ userId: 'bob' }, { userId: 'bob' }],
+    [{ channels: ['sport'] }, { channels: ['sport'] }],
+    [{ channels: [] }, {}],
+    [{ userId: null }, {}],
+  ])('is replaced by %j, and from then on by every request', async (chosen, stored) => {
+    await register({});
+    await register(chosen);
+    expect(await choice()).toEqual(stored);
+    await register({});
+    expect(await choice()).toEqual({});
+  });
+
+  test('is imported again until the browser makes one, and later only with a time', async () => {
+    await register({});
+    expect(await importChoice({ userId: 'cy' })).toMatchObject({ updated: 1 });
+    expect(await choice()).toEqual({ userId: 'cy', channels: ['news'] });
+    await register({ userId: 'bob' });
+    expect(await importChoice({ userId: 'cy', channels: ['sport'] })).toMatchObject({
+      unchanged: 1,
+    });
+    expect(await choice()).toEqual({ userId: 'bob' });
+    const updatedAt = new Date().toISOString();
+    expect(await importChoice({ userId: 'cy', updatedAt })).toMatchObject({ updated: 1 });
+    expect(await choice()).toEqual({ userId: 'cy' });
+  });
+
+  test('that nobody has made is imported also where the browser has registered itself', async () => {
+    await register({ userId: null });
+    expect(await importChoice({ userId: 'cy' })).toMatchObject({ updated: 1 });
+    expect(await choice()).toEqual({ userId: 'cy' });
+  });
+});
+
+function newKeys() {
+  const { publicKey, authSecret } = createBrowserKeys();
+  return { p256dh: publicKey.toString('base64url'), auth: authSecret.toString('base64url') };
+}
