@@ -7,7 +7,7 @@ import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/projec
 import type { MemberRole } from '../contract/roles.ts';
 import type { ProjectTables } from '../contract/tables.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
-import type { MemberItem, ProjectItem } from '../lambdas/store/items.ts';
+import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import {
   type RemovalOptions,
   type RemovedItems,
@@ -168,6 +168,14 @@ export function projectRegistry(
     /** Sets whether user ids need a signature. @throws {ProjectNotFound} */
     async setUserIds(projectId: string, userIds: UserIdMode): Promise<RegisteredProject> {
       return existing(projectId, await projects.changeProject(projectId, { userIds }));
+    },
+
+    /** Sets which service worker imported subscriptions may still have. @throws {ProjectNotFound} */
+    async setOldWorker(
+      projectId: string,
+      oldWorker: OldWorkerItem | undefined,
+    ): Promise<RegisteredProject> {
+      return existing(projectId, await projects.changeProject(projectId, { oldWorker }));
     },
 
     /** The key that signs user ids. @throws {ProjectNotFound} */

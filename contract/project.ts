@@ -1,3 +1,4 @@
+import type { OldWorker } from './old-worker.ts';
 import type { MemberRole } from './roles.ts';
 import { type RouteName, routeNames } from './routes.ts';
 
@@ -69,6 +70,7 @@ export interface Project {
   readonly members: readonly Member[];
   readonly plan: Plan;
   readonly vapid: VapidPairs;
+  readonly oldWorker?: OldWorker | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
 }

@@ -60,6 +60,7 @@ const byUser: dynamodb.GlobalSecondaryIndexProps = {
     'p256dh',
     'auth',
     'vapidPairNumber',
+    'imported',
     'channels',
     'createdAt',
     'updatedAt',

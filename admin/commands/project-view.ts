@@ -24,7 +24,7 @@ export function projectView(
 
 /** A project as `--json` prints it. */
 export function projectJson(project: RegisteredProject) {
-  const { projectId, name, plan, userIds, createdAt } = project;
+  const { projectId, name, plan, userIds, oldWorker, createdAt } = project;
   const { previousKeyUntil, previousIdentityKeyUntil } = project;
   return {
     projectId,
@@ -33,6 +33,7 @@ export function projectJson(project: RegisteredProject) {
     previousApplicationServerKey: project.previousVapidPublicKey,
     plan,
     userIds,
+    oldWorker,
     createdAt,
     previousKeyUntil,
     previousIdentityKeyUntil,
@@ -63,6 +64,10 @@ export function projectText(
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['User ids', project.userIds],
+    [
+      'Old service worker',
+      project.oldWorker && `${project.oldWorker.name} until ${formatTime(project.oldWorker.until)}`,
+    ],
     ['Subscribers', `${countText(usage.subscribers)}  ${limit('subscriberCap')}`],
     [`Notifications in ${usage.month}`, `${countText(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],

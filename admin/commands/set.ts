@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/count-text.ts';
+import { type OldWorkerName, oldWorkerNames } from '../../contract/old-worker.ts';
 import { type Plan, type UserIdMode, userIdModes } from '../../contract/project.ts';
 import { type RouteName, routeNames } from '../../contract/routes.ts';
 import type { PlanChange } from '../project-registry.ts';
@@ -12,22 +13,44 @@ export function setCommand(runOnStack: RunOnStack): Command {
   const command = addProjectOptions(
     newCommand(
       'set',
-      'Changes the name of a project, its limits, and whether user ids need a signature.',
+      'Changes the name of a project, its limits, whether user ids need a signature, and what messages carry during a move.',
       ...['my-site --name "My new site"', 'my-site --subscriber-cap 5000 --send-cap default'],
       'my-site --user-ids signed',
+      'my-site --old-worker none',
     ).addArgument(projectIdArgument()),
-  ).action(async (projectId: string, options: ProjectOptions) => {
-    const { name, userIds } = options;
+  )
+    .addOption(
+      new Option(
+        '--old-worker <name>',
+        'imported browsers may still have the service worker of this service: messages to them carry what it needs',
+      ).choices([...oldWorkerNames, 'none']),
+    )
+    .option(
+      '--until <YYYY-MM-DD>',
+      'last day of --old-worker (UTC), at most 90 days from now',
+      readUntil,
+    );
+  return command.action(async (projectId: string, options: SetOptions) => {
+    const { name, userIds, oldWorker, until } = options;
     const plan = readPlanChange(options);
     const changesPlan = Object.keys(plan).length > 0;
-    if (!changesPlan && name === undefined && userIds === undefined) {
-      const shown = command.options.filter(({ hidden }) => !hidden);
+    if ((oldWorker ?? 'none') !== 'none' && until === undefined) {
+      command.error('--old-worker needs --until: the day when the move is over');
+    }
+    if (until !== undefined && (oldWorker ?? 'none') === 'none') {
+      command.error('--until is for --old-worker only');
+    }
+    if (!changesPlan && [name, userIds, oldWorker].every((value) => value === undefined)) {
+      const shown = command.options.filter(({ hidden, long }) => !hidden && long !== '--until');
       const names = shown.map(({ long }) => long).join(', ');
       command.error(`nothing to change: give at least one of ${names}`);
     }
     await runOnStack(async ({ registry, settings, paint, print, next }) => {
       if (name !== undefined) await registry.rename(projectId, name);
       if (userIds !== undefined) await registry.setUserIds(projectId, userIds);
+      if (oldWorker === 'none') await registry.setOldWorker(projectId, undefined);
+      else if (oldWorker && until)
+        await registry.setOldWorker(projectId, { name: oldWorker, until });
       if (changesPlan) await registry.setPlan(projectId, plan);
       const usage = await registry.usage(projectId);
       const view = projectView(await registry.get(projectId), settings, usage);
@@ -39,7 +62,25 @@ export function setCommand(runOnStack: RunOnStack): Command {
       print({ ...view, warning }, projectText(view, paint) + notes.join(''));
     });
   });
-  return command;
+}
+
+interface SetOptions extends ProjectOptions {
+  readonly oldWorker?: OldWorkerName | 'none';
+  readonly until?: string;
+}
+
+const dayMs = 24 * 60 * 60_000;
+/** Long enough for a push to each browser, and for its look for another service worker a day later. */
+const longestMoveDays = 90;
+
+/** @returns the end of the day, ISO 8601. @throws {InvalidArgumentError} */
+function readUntil(text: string): string {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const today = Math.floor(Date.now() / dayMs) * dayMs;
+  const [least, most] = [today, today + longestMoveDays * dayMs].map((time) => new Date(time));
+  if (day >= least!.getTime() && day <= most!.getTime()) return new Date(day + dayMs).toISOString();
+  const days = [least, most].map((one) => one!.toISOString().slice(0, 'YYYY-MM-DD'.length));
+  throw new InvalidArgumentError(`Use a day from ${days.join(' to ')}.`);
 }
 
 /** Nobody notices later: the cap removes no subscriber. */

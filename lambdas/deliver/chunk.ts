@@ -1,5 +1,7 @@
 import type { Recipient } from '../../contract/audience.ts';
+import { limits } from '../../contract/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
+import { type OldWorkerName, withOldWorker } from '../../contract/old-worker.ts';
 import { rendered } from '../../contract/placeholders.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Slice } from '../../contract/slice.ts';
@@ -37,14 +39,26 @@ export async function readChunk(
   return { recipients, readAt, position: to, isRead: to >= slice.to, unread };
 }
 
-/** One message for each of the slice's event counters; with values, one for each recipient. */
-export function messagesOf(slice: Slice): readonly Message[] {
+/**
+ * One message for each of the slice's event counters; with values, one for each recipient.
+ * @param oldWorker that imported subscriptions may still have. A message that would be too large for it is as the others.
+ */
+export function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
   const { notificationId, content, values, eventsUrl, eventWindowSeconds } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
-    const serialised = (content: NotificationContent) =>
-      Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)));
-    if (values === undefined) return serialised(content);
-    return ({ user }) => serialised(rendered(content, values[user!]!));
+    const serialised = (content: NotificationContent, worker?: OldWorkerName): Buffer => {
+      const message = pushMessage(notificationId, content, url, eventWindowSeconds);
+      const bytes = Buffer.from(JSON.stringify(worker ? withOldWorker(worker, message) : message));
+      return worker && bytes.length > limits.messageBytes ? serialised(content) : bytes;
+    };
+    if (values !== undefined) {
+      return ({ user, imported }) =>
+        serialised(rendered(content, values[user!]!), imported && oldWorker);
+    }
+    const own = serialised(content);
+    if (oldWorker === undefined) return own;
+    const withOld = serialised(content, oldWorker);
+    return ({ imported }) => (imported ? withOld : own);
   });
 }

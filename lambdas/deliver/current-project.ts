@@ -1,3 +1,4 @@
+import type { OldWorkerName } from '../../contract/old-worker.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { ProjectStore } from '../store/projects.ts';
 
@@ -26,6 +27,12 @@ export class CurrentProject {
 
   get vapid(): SigningProject['vapid'] {
     return this.#project.vapid;
+  }
+
+  /** The service worker that imported subscriptions may still have. */
+  get oldWorker(): OldWorkerName | undefined {
+    const { oldWorker } = this.#project;
+    return oldWorker && this.#clock() < oldWorker.until ? oldWorker.name : undefined;
   }
 
   async refresh(): Promise<void> {

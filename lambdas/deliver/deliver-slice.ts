@@ -155,7 +155,7 @@ function pushing(
 ): Parameters<StartPushing>[0] {
   const { project, userIds, content: options, pushesPerSecond, awaitedSince } = slice;
   return {
-    messages: messagesOf(slice),
+    messages: messagesOf(slice, current.oldWorker),
     options,
     times: {
       lastPushAt: deadlines.lastPushAt,

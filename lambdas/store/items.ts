@@ -1,5 +1,6 @@
 import type { Conditions } from '../../contract/conditions.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
+import type { OldWorker } from '../../contract/old-worker.ts';
 import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
 import type { MemberRole } from '../../contract/roles.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
@@ -33,10 +34,17 @@ export interface ProjectItem {
   readonly previousVapidPublicKey?: string;
   /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
+  /** The service worker that imported subscriptions may still have. */
+  readonly oldWorker?: OldWorkerItem | undefined;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
+  /** ISO 8601. */
+  readonly until: string;
 }
 
 /** A member of a project, stored under the name. */

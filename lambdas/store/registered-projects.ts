@@ -33,7 +33,7 @@ type Change = Partial<UpdateCommandInput> & { readonly UpdateExpression: string 
 const publicFields = {
   ProjectionExpression:
     'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, vapidRotatedAt, #plan, createdAt, previousKeyUntil, ' +
-    'userIds, previousIdentityKeyUntil',
+    'userIds, previousIdentityKeyUntil, oldWorker',
   ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
 };
 

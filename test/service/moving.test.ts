@@ -3,7 +3,7 @@ import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { routes } from '../../contract/routes.ts';
-import type { VapidKeyItem } from '../../lambdas/store/items.ts';
+import type { OldWorkerItem, VapidKeyItem } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import type { ProjectCredentials } from '../fixtures/service.ts';
@@ -172,6 +172,94 @@ describe('the choice of an imported subscription', () => {
     await register({ userId: null });
     expect(await importChoice({ userId: 'cy' })).toMatchObject({ updated: 1 });
     expect(await choice()).toEqual({ userId: 'cy' });
+  });
+});
+
+describe('while an old service worker is still there', () => {
+  const title = 'Hello';
+  const [tomorrow, yesterday] = [1, -1].map((days) =>
+    new Date(Date.now() + days * 24 * 60 * 60_000).toISOString(),
+  );
+
+  /** A project with a browser that was imported, one that has registered itself since, and one that came itself. */
+  async function moved(oldWorker?: OldWorkerItem) {
+    const project = await first.service.createProject();
+    const { projectId, applicationServerKey } = project;
+    if (oldWorker) await first.service.registry.setOldWorker(projectId, oldWorker);
+    const { pushService } = first.service.stack;
+    const browsers = [1, 2].map(() => pushService.subscribe({ applicationServerKey }));
+    const lines = browsers.map((browser) => JSON.stringify({ ...browser.toJSON(), userId: 'ann' }));
+    const list = first.folder.write('list.ndjson', lines.join('\n'));
+    expect((await first.run(['subscriptions', 'import', projectId, list])).code).toBe(0);
+    const [imported, registered] = browsers;
+    const body = { ...registered!.toJSON(), userId: 'ann' };
+    await first.service.call(routes.subscribe, { parameters: { projectId }, body });
+    const own = await first.service.subscribe(project, 'ann');
+    return { project, imported: imported!, others: [registered!, own] };
+  }
+
+  const textOf = (browser: SimulatedBrowser) => String(browser.messages.at(-1)?.text);
+
+  test('messages to imported browsers carry what it needs, and no others', async () => {
+    const { project, imported, others } = await moved();
+    const until = tomorrow!.slice(0, 'YYYY-MM-DD'.length);
+    const set = ['set', project.projectId, '--old-worker', 'onesignal', '--until', until];
+    expect((await first.run(set)).output).toMatch(
+      /Old service worker +onesignal until .* 00:00 UTC\n/,
+    );
+    const { body } = await first.service.send(project, { title });
+    expect(body).toMatchObject({ delivered: 3 });
+    const { custom, title: onTop, alert: _, ...message } = JSON.parse(textOf(imported));
+    expect({ custom, onTop }).toEqual({ custom: { i: body.id, u: '/' }, onTop: title });
+    for (const browser of others) {
+      expect(JSON.parse(textOf(browser))).toEqual(message);
+      expect(textOf(browser)).toBe(JSON.stringify(message));
+    }
+    expect(
+      (await first.run(['set', project.projectId, '--old-worker', 'none'])).output,
+    ).not.toContain('Old service worker');
+  });
+
+  test('personal texts are in these members too', async () => {
+    const { project, imported, others } = await moved({ name: 'flat', until: tomorrow! });
+    const recipients = [{ userId: 'ann', values: { name: 'Ann' } }];
+    const sent = await first.service.send(project, { title: 'Hello {{name}}', recipients });
+    expect(sent.body).toMatchObject({ delivered: 3 });
+    expect(JSON.parse(textOf(imported))).toMatchObject({ title: 'Hello Ann', url: '/' });
+    for (const browser of others) expect(JSON.parse(textOf(browser))).not.toHaveProperty('title');
+  });
+
+  test('after the last day, and without the setting, messages are byte for byte the same', async () => {
+    for (const setting of [undefined, { name: 'perfecty', until: yesterday! } as const]) {
+      const { project, imported, others } = await moved(setting);
+      await first.service.send(project, { title });
+      expect(textOf(imported)).toContain(title);
+      for (const browser of others) expect(textOf(browser)).toBe(textOf(imported));
+    }
+  });
+
+  test('a message that would be too large goes without them', async () => {
+    const { project, imported, others } = await moved({ name: 'perfecty', until: tomorrow! });
+    const large = { title, body: 'é'.repeat(1000), url: `https://a.example/${'x'.repeat(700)}` };
+    const { body } = await first.service.send(project, large);
+    expect(body).toMatchObject({ delivered: 3 });
+    expect(textOf(imported)).toBe(textOf(others[0]!));
+    expect(textOf(imported)).toContain('xxx');
+  });
+
+  test.each([
+    [['--old-worker', 'onesignal'], '--old-worker needs --until'],
+    [['--until', '2026-01-01'], 'Use a day from'],
+    [['--until', tomorrow!.slice(0, 10)], '--until is for --old-worker only'],
+    [['--old-worker', 'flat', '--until', '2099-01-01'], 'Use a day from'],
+    [['--old-worker', 'flat', '--until', 'tomorrow'], 'Use a day from'],
+    [
+      ['--old-worker', 'wonderpush', '--until', tomorrow!.slice(0, 10)],
+      'Allowed choices are onesignal,',
+    ],
+  ])('refuses the settings %j', async (options, message) => {
+    const { code, messages } = await first.run(['set', 'my-site', ...options]);
+    expect([code, messages]).toEqual([2, expect.stringContaining(message)]);
   });
 });
 
