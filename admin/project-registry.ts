@@ -183,7 +183,10 @@ export function projectRegistry(
       return existing(projectId, await projects.findIdentityKey(projectId));
     },
 
-    /** The same as `rotateKey` with the identity key. @throws {ProjectNotFound} */
+    /**
+     * Replaces the identity key. Signatures of the previous one stay valid for the grace period.
+     * @throws {ProjectNotFound}
+     */
     async rotateIdentityKey(projectId: string, random: RandomSource, gracePeriodMs: number) {
       const identityKey = newKey(identityKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);

@@ -32,7 +32,7 @@ const membersOf = {
     notification: { deep_link: url },
   }),
   firebase: ({ url }) => ({ message: { fcmOptions: { link: url } } }),
-  // As most tutorials show it.
+  // Most tutorials have such a worker.
   flat: ({ title, body, icon, url }) => ({ message: { title, body, icon, url } }),
 } as const satisfies Readonly<Record<string, (shown: Shown) => Members>>;
 

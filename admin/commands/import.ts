@@ -197,7 +197,7 @@ export interface ImportReport extends ImportCounts {
   readonly skipped: Partial<Record<SkipReason, number>>;
   /** Rows with a user id whose subscription is stored. */
   readonly withUserId: number;
-  /** The same with channels. */
+  /** Rows with channels whose subscription is stored. */
   readonly withChannels: number;
   /** Rows whose subscription is stored, by the origin of their push service. */
   readonly pushServices: Readonly<Record<string, number>>;

@@ -94,7 +94,7 @@ export interface EffectiveLimits {
   readonly subscriberCap: number | null;
   readonly monthlySendCap: number | null;
   readonly rateLimitPerMinute: number | null;
-  /** Of the actions that differ. */
+  /** The limits of actions that have their own. */
   readonly rateLimits?: RateLimits;
 }
 

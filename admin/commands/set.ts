@@ -107,7 +107,7 @@ export interface ProjectOptions {
   readonly subscriberCap?: LimitOption;
   readonly sendCap?: LimitOption;
   readonly rateLimit?: LimitOption | ActionLimits;
-  /** As the API writes `sendCap` and `rateLimit`. */
+  /** `sendCap` and `rateLimit`, as the API writes them. */
   readonly monthlySendCap?: LimitOption;
   readonly rateLimitPerMinute?: LimitOption;
 }
@@ -193,7 +193,7 @@ export function readPlanChange(options: ProjectOptions): PlanChange {
   return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
 }
 
-/** The plan of a new project. A limit that is `default` is absent from it. */
+/** The plan of a new project, without the limits that are the deployment's. */
 export function readPlan(options: ProjectOptions): Plan {
   const limits = Object.entries(readPlanChange(options)).filter(([, value]) => value !== 'default');
   return Object.fromEntries(limits);

@@ -74,7 +74,7 @@ export function awsFacts(options: AwsFactsOptions) {
       const { Subscriptions = [] } = await sns.send(
         new ListSubscriptionsByTopicCommand({ TopicArn: arn }),
       );
-      // Otherwise it is `PendingConfirmation`, or `Deleted`.
+      // An unconfirmed one has `PendingConfirmation` or `Deleted` in place of its ARN.
       const isConfirmed = Subscriptions.some(({ SubscriptionArn }) =>
         SubscriptionArn?.startsWith('arn:'),
       );
@@ -123,7 +123,7 @@ export async function readConcurrency(lambda: LambdaClient): Promise<number> {
   return AccountLimit!.ConcurrentExecutions!;
 }
 
-/** Of a deployed or a local stack, which serves the Lambda API as well. */
+/** What `doctor` asks Lambda about a deployed or a local stack. */
 export type LambdaFacts = ReturnType<typeof lambdaFacts>;
 
 export function lambdaFacts(lambda: LambdaClient, functionNames: () => Promise<readonly string[]>) {

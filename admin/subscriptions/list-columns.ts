@@ -96,7 +96,7 @@ const sources: readonly ListSource[] = [
     kindOfUser: 'subscribable_type',
   },
   {
-    // Of Pushpad, django-webpush, the web-push libraries, and tables of one's own.
+    // Pushpad, django-webpush, the web-push libraries and most tables have these columns.
     name: 'subscriptions',
     knownBy: ['endpoint', p256dhColumns, authColumns],
     fields: {

@@ -18,7 +18,7 @@ export interface ListFile {
   readonly form: 'JSON lines' | 'JSON array' | 'CSV';
   /** Such as `gzip, UTF-16`; empty for plain UTF-8. */
   readonly packing: string;
-  /** Of CSV: the names in its first line. A row is an object of texts; one without a value lacks the column. */
+  /** The names in the first line of CSV. A row is an object of texts under these names. */
   readonly columns?: readonly string[];
   /** Read no faster than they are used. Empty lines are no rows. */
   readonly rows: AsyncIterable<ListRow>;

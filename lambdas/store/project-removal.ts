@@ -68,7 +68,7 @@ export async function removeProject(
   if (!dryRun) await deleteMark();
   return removed;
 
-  /** Of the project, or of what is left of it. */
+  /** The reference of the project, or of what is left of it. */
   async function findRef(): Promise<ProjectRef> {
     const { Item } = await dynamo.send(
       new GetCommand({ TableName: tables.projects, Key: { projectId }, ConsistentRead: true }),

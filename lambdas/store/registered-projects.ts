@@ -96,7 +96,7 @@ export class RegisteredProjects {
     return found === 'half_removed' ? undefined : found;
   }
 
-  /** The same, and whether an earlier project with this id is not fully removed. */
+  /** Finds a project, or what is left of an earlier one that is not fully removed. */
   async findProjectOrRest(
     projectId: string,
   ): Promise<RegisteredProject | 'half_removed' | undefined> {
@@ -127,7 +127,7 @@ export class RegisteredProjects {
     return this.#update(projectId, attributeChanges(attributes));
   }
 
-  /** The same with single limits of the plan. */
+  /** Sets limits of the plan, and removes undefined ones. @returns the project, undefined if there is none. */
   changePlan(
     projectId: string,
     limits: ProjectItem['plan'],
@@ -161,7 +161,7 @@ export class RegisteredProjects {
   }
 
   /**
-   * The same as {@link replaceSecretKey} with the identity key.
+   * Stores a new identity key. The one before it becomes the previous one until a time: see {@link replaceSecretKey}.
    * @returns whether there is such a project.
    */
   async replaceIdentityKey(

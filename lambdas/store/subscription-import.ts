@@ -87,7 +87,7 @@ export function batchImport(
   deployedCap: number,
   dryRun = false,
 ): ImportBatch {
-  /** Of the subscriptions that a dry run would have added: the hashes of their endpoints in hex. */
+  /** Hashes, in hex, of the endpoints that a dry run would have added. */
   const planned = new Set<string>();
   // Whether the batch before was partly stored already, as in a repeated import, or met the cap. Then a look-up
   // is cheaper than a write that fails.
