@@ -40,6 +40,9 @@ interface ListSource {
   readonly advice?: string;
 }
 
+const isTrue = (text = '') => /^(1|t|true|yes)$/i.test(text);
+const isFalse = (text = '') => /^(0|f|false|no)$/i.test(text);
+
 const p256dhColumns = ['p256dh', 'keys_p256dh', 'key_p256dh', 'p256dh_key', 'public_key'];
 const authColumns = ['auth', 'keys_auth', 'key_auth', 'auth_key', 'auth_token', 'auth_secret'];
 
@@ -60,8 +63,8 @@ const sources: readonly ListSource[] = [
     skip(cell) {
       // Chrome and its relatives, Firefox, Safari since 16.4.
       if (!['5', '8', '17'].includes(cell('device_type') ?? '')) return 'notWebPush';
-      const isInvalid = /^(t|true|1)$/i.test(cell('invalid_identifier') ?? '');
-      if (isInvalid || Number(cell('notification_types') ?? 1) <= 0) return 'notSubscribed';
+      const hasOptedOut = Number(cell('notification_types') ?? 1) <= 0;
+      if (hasOptedOut || isTrue(cell('invalid_identifier'))) return 'notSubscribed';
       // All customers of OneSignal share the key of Firefox. Endpoints with v1 have no key.
       return /mozilla\.com\/wpush\/v2\//.test(cell('identifier') ?? '') ? 'otherKey' : undefined;
     },
@@ -70,7 +73,7 @@ const sources: readonly ListSource[] = [
   },
   {
     name: 'Perfecty',
-    knownBy: ['endpoint', 'key_p256dh', 'uuid'],
+    knownBy: ['endpoint', 'key_p256dh', ['wp_user_id', 'uuid']],
     fields: {
       endpoint: 'endpoint',
       p256dh: 'key_p256dh',
@@ -79,7 +82,7 @@ const sources: readonly ListSource[] = [
       createdAt: 'created_at',
     },
     skip: (cell) =>
-      cell('is_active') === '0' || cell('disabled') === '1' ? 'notSubscribed' : undefined,
+      isFalse(cell('is_active')) || isTrue(cell('disabled')) ? 'notSubscribed' : undefined,
     nobody: ['0'],
   },
   {
