@@ -24,6 +24,7 @@ const documents = [
     .filter((name) => name !== 'CHANGELOG.md')
     .map((name) => join(folder, name)),
 );
+documents.push('llms.txt');
 
 test.each(documents)('%s refers to files that exist', (document) => {
   const text = readFileSync(document, 'utf8');
