@@ -1,3 +1,5 @@
+import type { UnsupportedReason } from '../client/environment.ts';
+
 export const englishHelp = {
   /** How to add the site to the home screen of iOS and iPadOS. */
   install:
@@ -38,3 +40,25 @@ export type HelpTexts = { readonly [Name in keyof typeof englishHelp]: string };
 
 /** What visitors read in the bell and in the prompt. */
 export type BellTexts = { readonly [Name in keyof typeof english]: string };
+
+/** The used part of `PushState`. */
+interface State {
+  readonly reason: UnsupportedReason | undefined;
+  readonly permission: string;
+}
+
+/** The used part of `window`. */
+interface Browser {
+  /** WebKit on iOS and iPadOS has `standalone`. */
+  readonly navigator: { readonly userAgent: string };
+}
+
+/** @returns what the visitor has to do before the bell can subscribe; empty if nothing. */
+export function helpOf({ reason, permission }: State, texts: HelpTexts, browser: Browser) {
+  if (reason === 'ios_not_installed') return texts.install;
+  if (permission !== 'denied') return '';
+  const { navigator } = browser;
+  if ('standalone' in navigator) return texts.deniedOnIos;
+  if (/Firefox/.test(navigator.userAgent)) return texts.deniedInFirefox;
+  return /Chrom/.test(navigator.userAgent) ? texts.deniedInChromium : texts.deniedInSafari;
+}

@@ -1,11 +1,9 @@
-import { helpOf } from '../bell/help.ts';
+import { helpOf } from '../bell/texts.ts';
+import { type UnsupportedReason, unsupportedReason } from '../client/environment.ts';
 import { type CarillonOptions, readOptions, type Settings } from '../client/options.ts';
 import { findRegistration, unusableResponse } from '../client/service-worker.ts';
-import { type UnsupportedReason, unsupportedReason } from '../client/unsupported-reason.ts';
 import { readRegistration } from '../common/storage.ts';
-import { hasKey } from '../common/subscription.ts';
-import { pushServiceText } from './push-service.ts';
-import { systemAdvice } from './system-advice.ts';
+import { hasKey, isDead } from '../common/subscription.ts';
 import { type CheckName, type CheckTexts, english, fill } from './texts.ts';
 
 /** One of the things that must be right for notifications to arrive here. */
@@ -124,4 +122,47 @@ function problemOfSubscription(
 ): string | undefined {
   if (subscription === null) return texts.notSubscribed;
   return hasKey(subscription, project.applicationServerKey) ? undefined : texts.otherKey;
+}
+
+/** The part of `navigator` that Brave adds. */
+interface PageNavigator {
+  readonly brave?: { isBrave(): Promise<boolean> };
+}
+
+/** @returns the push service of an endpoint in words, and what is known to prevent deliveries through it. */
+export async function pushServiceText(
+  endpoint: string,
+  navigator: object,
+  texts: CheckTexts,
+): Promise<{ readonly text: string; readonly problem?: string }> {
+  const { host } = new URL(endpoint);
+  if (isDead({ endpoint })) {
+    return { text: host, problem: fill(texts.deadEndpoint, { service: host }) };
+  }
+  const [, service = host] = services.find(([pattern]) => pattern.test(host)) ?? [];
+  const text = google.test(host) ? texts.pushServiceGoogle : fill(texts.pushService, { service });
+  const { brave } = navigator as PageNavigator;
+  return { text: (await brave?.isBrave()) ? `${text} ${texts.brave}` : text };
+}
+
+const google = /(^|\.)googleapis\.com$|^jmt17\.google\.com$/;
+
+const services: readonly (readonly [host: RegExp, name: string])[] = [
+  [/\.push\.services\.mozilla\.com$/, 'Mozilla'],
+  [/\.notify\.windows\.com$/, 'Microsoft (WNS)'],
+  [/\.push\.apple\.com$/, 'Apple'],
+];
+
+/** The text about each system, by a part of the browser's user agent. The order matters. */
+const systems = [
+  [/Android/, 'android'],
+  [/iPhone|iPad/, 'ios'],
+  [/Mac OS X/, 'macos'],
+  [/Windows/, 'windows'],
+] as const;
+
+/** What a person can look at when the browser shows a notification and the system hides it. */
+export function systemAdvice(userAgent: string, texts: CheckTexts): string {
+  const [, name = 'otherSystem'] = systems.find(([part]) => part.test(userAgent)) ?? [];
+  return texts[name];
 }

@@ -1,6 +1,6 @@
 import type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+import type { UnsupportedReason } from './environment.ts';
 import type { CloseOptions, SubscribeOptions } from './options.ts';
-import type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** The state of push on a page. */
 export interface PushState {

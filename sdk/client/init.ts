@@ -1,13 +1,11 @@
-import { encodeKey } from '../common/application-server-key.ts';
-import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
 import { announce, openChannel } from '../common/page-events.ts';
-import { isDue } from '../common/registration.ts';
+import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import { deleteSubscription, type MakeRequest, requestOnce, type User } from '../common/service.ts';
-import { readRegistration, storeRegistration } from '../common/storage.ts';
-import { isUsable, registerSubscription } from '../common/subscription.ts';
-import { withLock } from '../common/with-lock.ts';
+import { isDue, readRegistration, storeRegistration, withLock } from '../common/storage.ts';
+import { encodeKey, isUsable } from '../common/subscription.ts';
 import type { CarillonClient } from './client-types.ts';
+import { unsupportedReason } from './environment.ts';
 import {
   type CarillonOptions,
   checkUser,
@@ -16,10 +14,8 @@ import {
   readSubscribeOptions,
   type SubscribeOptions,
 } from './options.ts';
-import { requestInteractively } from './request-interactively.ts';
-import { findRegistration } from './service-worker.ts';
-import { permissionDenied, subscribePage } from './subscribe-page.ts';
-import { unsupportedReason } from './unsupported-reason.ts';
+import { requestInteractively } from './request.ts';
+import { findRegistration, permissionDenied, subscribePage } from './service-worker.ts';
 
 /**
  * Sets push up for this page. If the browser is subscribed and its registration is due, it is

@@ -1,5 +1,4 @@
 import { channelListPattern } from '../../contract/formats.ts';
-import { normalizeKey } from '../common/application-server-key.ts';
 import {
   expectKnown,
   invalidOption,
@@ -8,6 +7,7 @@ import {
   readUrl,
   requireMatch,
 } from '../common/option-checks.ts';
+import { normalizeKey } from '../common/subscription.ts';
 
 /** Who uses this browser. */
 export interface UserOptions {

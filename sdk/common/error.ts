@@ -1,5 +1,5 @@
 import type { ErrorBody, ErrorCode, Issue } from '../../contract/errors.ts';
-import { retryAfterSecondsOf } from './retry-pause.ts';
+import { retryAfterSecondsOf } from './timing.ts';
 
 /** The service's codes, and the codes of errors in the browser. */
 export type CarillonErrorCode =

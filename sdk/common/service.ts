@@ -1,6 +1,6 @@
 import type { Choice } from '../../contract/choice.ts';
 import type { routes } from '../../contract/routes.ts';
-import { retryAfterSecondsOf } from './retry-pause.ts';
+import { retryAfterSecondsOf } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
 export interface ProjectAddress {

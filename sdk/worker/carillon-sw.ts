@@ -1,6 +1,9 @@
 import { announce } from '../common/page-events.ts';
-import { timing } from '../common/timing.ts';
-import { giveToPage } from './give-to-page.ts';
+import { attemptInBackground, registerSubscription } from '../common/registration.ts';
+import { requestOnce, type User } from '../common/service.ts';
+import { readRegistration } from '../common/storage.ts';
+import { hasKey, subscribeBrowser } from '../common/subscription.ts';
+import { attemptWhileRunning, timing } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
@@ -9,10 +12,8 @@ import {
   readMessage,
   type ShownNotification,
 } from './message.ts';
-import { openUrl } from './open-url.ts';
-import { renewSubscription } from './renew-subscription.ts';
-import { reportEvent } from './report-event.ts';
-import { updateEvents } from './stored-events.ts';
+import { reportEvent, updateEvents } from './report-event.ts';
+import { giveToPage, openUrl } from './tabs.ts';
 
 /**
  * The service worker. As the registered script it handles every push. Imported into a site's own worker
@@ -101,4 +102,36 @@ async function show(title: string, options: ShownNotification['options']): Promi
     const { url: navigate } = options.data;
     await registration.showNotification(title, { ...options, navigate } as NotificationOptions);
   }
+}
+
+/** The event's members. Some browsers leave them out or set them to null. */
+interface SubscriptionChange {
+  readonly oldSubscription?: PushSubscription | null;
+}
+
+/**
+ * Replaces a subscription that the browser has ended, and registers the new one. Until then no push
+ * arrives, and the next page view may be days away: so the worker retries for as long as it may run.
+ */
+function renewSubscription(
+  registration: ServiceWorkerRegistration,
+  change: SubscriptionChange,
+): Promise<void> {
+  const attempt = () =>
+    attemptInBackground(registration.scope, () => renewOnce(registration, change));
+  return attemptWhileRunning(attempt, timing);
+}
+
+async function renewOnce(
+  { scope, pushManager }: ServiceWorkerRegistration,
+  { oldSubscription }: SubscriptionChange,
+): Promise<void> {
+  const stored = await readRegistration(scope);
+  if (stored === undefined) return;
+  const { userId, userIdSignature, channels, applicationServerKey } = stored;
+  // In a site's own worker, the change may concern another sender's subscription.
+  if (oldSubscription && !hasKey(oldSubscription, applicationServerKey)) return;
+  const subscription = await subscribeBrowser(pushManager, applicationServerKey);
+  const user: User = { userId, userIdSignature, channels };
+  await registerSubscription(scope, stored, subscription, user, requestOnce);
 }

@@ -1,13 +1,12 @@
 import type { EventType } from '../../contract/schemas/event.ts';
-import { retryPauseMs } from '../common/retry-pause.ts';
 import {
   attemptRequest,
   backgroundPauseMs,
   isTransient,
   requestTimeoutMs,
 } from '../common/service.ts';
-import type { Timing } from '../common/timing.ts';
-import { attemptWhileRunning } from './attempt-while-running.ts';
+import { updateEntry } from '../common/storage.ts';
+import { attemptWhileRunning, retryPauseMs, type Timing } from '../common/timing.ts';
 import type { NotificationData } from './message.ts';
 
 /** The oldest is dropped. More than the notifications that a browser shows at once. */
@@ -100,4 +99,19 @@ async function send(
   return failure && isTransient(failure)
     ? now() + retryPauseMs(backgroundPauseMs, attempts, failure.retryAfter, random())
     : Number.POSITIVE_INFINITY;
+}
+
+let lastEvents: StoredEvents = [];
+
+/**
+ * Changes the stored events in one transaction. If the browser denies storage, they last as long as the
+ * worker.
+ * @param change has no side effects: it may be called twice.
+ */
+export async function updateEvents(
+  change: (events: StoredEvents) => StoredEvents,
+): Promise<StoredEvents> {
+  const stored = await updateEntry<StoredEvents>('events', (events = []) => change(events));
+  lastEvents = stored ?? change(lastEvents);
+  return lastEvents;
 }

@@ -175,7 +175,7 @@ test('a malformed URL is not tried again and delays no other event', async () =>
 
 test('without storage an event is sent and retried while the worker runs', async () => {
   // Node.js has no IndexedDB, and its types are missing here: therefore no import by name.
-  const module: string = '../../sdk/worker/stored-events.ts';
+  const module: string = '../../sdk/worker/report-event.ts';
   const { updateEvents } = await import(module);
   const { environment } = startBrowser();
   await startService(jsonResponse(503, {}));

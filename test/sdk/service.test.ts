@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { interactiveRequest } from '../../sdk/client/request-interactively.ts';
+import { interactiveRequest } from '../../sdk/client/request.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
   deleteSubscription,

@@ -1,4 +1,4 @@
-import { retryAfterSecondsOf, retryPauseMs } from '../../sdk/common/retry-pause.ts';
+import { retryAfterSecondsOf, retryPauseMs } from '../../sdk/common/timing.ts';
 
 const hourMs = 60 * 60 * 1000;
 

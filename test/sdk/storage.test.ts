@@ -1,4 +1,4 @@
-import { isDue } from '../../sdk/common/registration.ts';
+import { isDue } from '../../sdk/common/storage.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const hourMs = 60 * 60 * 1000;

@@ -1,12 +1,11 @@
 import { CarillonError, errorOf } from '../common/error.ts';
-import { retryPauseMs } from '../common/retry-pause.ts';
 import {
   attemptRequest,
   isTransient,
   type MakeRequest,
   requestTimeoutMs,
 } from '../common/service.ts';
-import { timing } from '../common/timing.ts';
+import { retryPauseMs, timing } from '../common/timing.ts';
 
 const firstPauseMs = 3000;
 

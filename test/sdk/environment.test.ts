@@ -1,4 +1,4 @@
-import { unsupportedReason } from '../../sdk/client/unsupported-reason.ts';
+import { unsupportedReason } from '../../sdk/client/environment.ts';
 
 const serviceWorker = {};
 const push = { PushManager: class {}, Notification: class {} };
