@@ -7,7 +7,13 @@ import { readEndpoint, readEndpointUrl } from '../push-services.ts';
 import { bytes, channels, object, text, userId, wrong } from './fields.ts';
 
 const choiceShape = {
-  userId: z.optional(userId),
+  /** Null: nobody. */
+  userId: z.optional(
+    z.pipe(
+      z.nullable(userId),
+      z.transform((id) => id ?? undefined),
+    ),
+  ),
   channels: z.optional(channels(0)),
 } satisfies Readonly<Record<keyof Choice, unknown>>;
 
