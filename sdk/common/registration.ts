@@ -1,7 +1,6 @@
 import { announce } from './page-events.ts';
 import {
   backgroundPauseMs,
-  type Choices,
   deleteSubscription,
   type Failure,
   type MakeRequest,
@@ -11,28 +10,28 @@ import {
   type User,
 } from './service.ts';
 import {
-  isDue,
+  isChanged,
+  type Registration,
   readFailures,
-  readRegistration,
   storeFailures,
   storeRegistration,
-  withLock,
 } from './storage.ts';
-import { retryPauseMs, timing } from './timing.ts';
+import { remainingMs, retryAfterSecondsOf, retryPauseMs, timing } from './timing.ts';
 
 /**
  * Registers the subscription with the service, after it has removed the one that it replaces: at the
- * subscriber cap there is room for one of them.
+ * subscriber cap there is room for one of them. Call it in the lock.
+ * @param earlier the stored registration.
  */
 export async function registerSubscription(
   scope: string,
   project: ProjectAddress,
   subscription: PushSubscription,
   user: User,
+  earlier: Registration | undefined,
   makeRequest: MakeRequest,
 ): Promise<void> {
   const { endpoint } = subscription;
-  const earlier = await readRegistration(scope);
   // A registration that differs only in `baseUrl` is not deleted: both addresses may belong to the same
   // service, which would then delete the new registration.
   const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
@@ -40,42 +39,46 @@ export async function registerSubscription(
     // If this fails, the next send finds the old endpoint gone and removes it.
     await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
   }
-  const post = async (registered: User | Choices) => {
-    await postSubscription(project, subscription.toJSON(), registered, makeRequest);
-    return registered;
-  };
-  const registered = await post(user).catch((failure: Failure) => {
+  const post = (registered: User) =>
+    postSubscription(project, subscription.toJSON(), registered, makeRequest);
+  let registered = user;
+  await post(user).catch((failure: Failure) => {
     // Only a failure in the background has a response.
     if (!isReplaced || failure.response?.status !== 403) throw failure;
     // The signature of the user id may be refused: a new subscription without its user is better than none.
-    return post({ channels: user.channels });
+    registered = { channels: user.channels };
+    return post(registered);
   });
-  await storeRegistration(scope, { ...project, ...registered, endpoint, registeredAt: Date.now() });
-  if (isReplaced || isDue(earlier, registered, 0)) announce(scope);
+  await storeRegistration(scope, {
+    ...project,
+    ...registered,
+    endpoint,
+    registeredAt: timing.now(),
+  });
+  if (isReplaced || isChanged(earlier, registered)) announce(scope);
 }
 
 /**
  * Runs work that nobody waits for, unless the pause after a failure has not ended. Failures are stored,
- * not thrown: without the pause, each page view would send another request to an overloaded service.
- * @returns milliseconds until the next attempt is allowed, undefined after a success.
+ * not thrown: without the pause, each page view would send another request to an overloaded service. Rejects if
+ * storage cannot be read: what nobody knows must not replace what the service has.
+ * @returns milliseconds until the next attempt is allowed, undefined if none is needed.
  */
-export function attemptInBackground(
+export async function attemptInBackground(
   scope: string,
-  work: () => Promise<void>,
-  { now, random } = timing,
+  work: () => Promise<unknown>,
 ): Promise<number | undefined> {
-  return withLock(async () => {
-    const { count = 0, notBefore = 0 } = { ...(await readFailures(scope)) };
-    const remainingMs = notBefore - now();
-    if (remainingMs > 0) return remainingMs;
-    try {
-      await work();
-      return undefined;
-    } catch (error) {
-      const { retryAfter } = error as Failure;
-      const pauseMs = retryPauseMs(backgroundPauseMs, count + 1, retryAfter, random());
-      await storeFailures(scope, { count: count + 1, notBefore: now() + pauseMs });
-      return pauseMs;
-    }
-  });
+  const { now, random } = timing;
+  const { count = 0, notBefore = 0 } = { ...(await readFailures(scope)) };
+  const pauseMs = remainingMs(notBefore, now());
+  if (pauseMs > 0) return pauseMs;
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    const retryAfter = retryAfterSecondsOf((error as Failure).response);
+    const pauseMs = retryPauseMs(backgroundPauseMs, count + 1, retryAfter, random());
+    await storeFailures(scope, { count: count + 1, notBefore: now() + pauseMs });
+    return pauseMs;
+  }
 }

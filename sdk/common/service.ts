@@ -1,6 +1,6 @@
 import type { Choice } from '../../contract/choice.ts';
 import type { routes } from '../../contract/routes.ts';
-import { retryAfterSecondsOf } from './timing.ts';
+import { within } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
 export interface ProjectAddress {
@@ -11,13 +11,20 @@ export interface ProjectAddress {
   readonly applicationServerKey: string;
 }
 
-/** The user of a browser, and what they chose: undefined, not absent, where nothing was. */
-export type User = { readonly [Name in keyof Required<Choice>]: Choice[Name] } & {
+/**
+ * The user of a browser, and what they chose. Of a browser that has not been registered from here, the service may have
+ * imported them: it keeps what a request leaves out.
+ */
+export type User = {
+  readonly [Name in keyof Choice]: Choice[Name] | null;
+} & {
+  /** Null: nobody. Undefined: not known. */
+  readonly userId?: string | null | undefined;
   /** Proof of the user id, made by the site's server. */
-  readonly userIdSignature: string | undefined;
+  readonly userIdSignature?: string | undefined;
+  /** Null: not known. Undefined: nobody has chosen any. */
+  readonly channels?: readonly string[] | null | undefined;
 };
-/** Without who they are. */
-export type Choices = Omit<User, 'userId' | 'userIdSignature'>;
 
 /** The output of `PushSubscription.toJSON()`. */
 interface SubscriptionJson {
@@ -44,13 +51,8 @@ export const requestOnce: MakeRequest = async (url, init) => {
 
 /** A request without a successful response. Pages turn it into an error for people. */
 export interface Failure {
-  /** Of the request. */
-  readonly origin: string;
   /** Undefined: there is none that can be read. */
   readonly response?: Response;
-  readonly status?: number;
-  /** Seconds, if the response has `Retry-After`. */
-  readonly retryAfter?: number | undefined;
   /** Why there is no response. */
   readonly cause?: unknown;
 }
@@ -59,22 +61,32 @@ export interface Failure {
 export const backgroundPauseMs = 10_000;
 
 /**
- * Registers a subscription, or updates it. Without a user id, a stored one is cleared.
+ * Registers a subscription, or updates it.
  * @param subscription made with the key of the project's address.
  */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
-  user: Partial<User>,
+  user: User,
   makeRequest: MakeRequest,
 ): Promise<void> {
-  const body = JSON.stringify({
-    ...subscription,
-    ...user,
-    applicationServerKey: project.applicationServerKey,
-  });
+  const { channels } = user;
+  const body = JSON.stringify(
+    plain({
+      ...subscription,
+      ...user,
+      keys: plain({ ...subscription.keys }),
+      channels: channels ? plain([...channels]) : undefined,
+      applicationServerKey: project.applicationServerKey,
+    }),
+  );
   const headers = { 'content-type': 'application/json' };
   return makeRequest(projectUrl(project), { method: subscribeMethod, headers, body });
+}
+
+/** Old libraries give every object or array of the page a method `toJSON`. */
+function plain<Value extends object>(value: Value): Value {
+  return Object.assign(value, { toJSON: undefined });
 }
 
 /** Removes a subscription. Idempotent: the service also returns 200 for an unknown endpoint. */
@@ -96,7 +108,8 @@ function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
  * Whether a retry may succeed: after a network error, 429 or 5xx. The gateway's own responses have no
  * CORS headers, so another origin sees them as network errors.
  */
-export function isTransient({ status = 500 }: Failure): boolean {
+export function isTransient({ response }: Failure): boolean {
+  const status = response?.status ?? 500;
   return status === 429 || status >= 500;
 }
 
@@ -109,12 +122,15 @@ export async function attemptRequest(
   init: RequestInit,
   timeoutMs: number,
 ): Promise<Failure | undefined> {
-  const { origin } = new URL(url);
+  // A malformed URL is not a failure of the network.
+  void new URL(url);
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-    if (response.ok) return undefined;
-    return { origin, response, status: response.status, retryAfter: retryAfterSecondsOf(response) };
+    // Pages replace `fetch`: some replacements ignore the signal, or send cookies, which the service refuses.
+    const response = await within(timeoutMs, (signal) =>
+      fetch(url, { ...init, credentials: 'omit', signal }),
+    );
+    return response.ok ? undefined : { response };
   } catch (cause) {
-    return { origin, cause };
+    return { cause };
   }
 }

@@ -1,8 +1,9 @@
-import { timing } from './timing.ts';
+import { timing, within } from './timing.ts';
 
 /** Chromium without a connection never settles `PushManager.subscribe()`. */
 const subscribeTimeoutMs = 30_000;
 const subscribeRetryPauseMs = 1000;
+const unsubscribeTimeoutMs = 5000;
 
 /** Converts base64 or base64url, padded or not, to base64url without padding. */
 export function normalizeKey(key: string): string {
@@ -36,17 +37,7 @@ export function isUsable(subscription: PushSubscription, key: string): boolean {
  * Returns the browser's subscription for this key. Replaces one that is not usable.
  * @throws what the browser's `subscribe()` throws, a `TimeoutError`, or an error if the browser has no endpoint.
  */
-export async function subscribeBrowser(
-  manager: PushManager,
-  key: string,
-): Promise<PushSubscription> {
-  const current = await manager.getSubscription();
-  if (current && isUsable(current, key)) return current;
-  // A service worker has at most one subscription, and `subscribe()` rejects another key until it ends.
-  await current?.unsubscribe();
-  const timeout = timing.wait(subscribeTimeoutMs).then(() => {
-    throw new DOMException('no response from its push service.', 'TimeoutError');
-  });
+export function subscribeBrowser(manager: PushManager, key: string): Promise<PushSubscription> {
   const options = { userVisibleOnly: true, applicationServerKey: key };
   const attempt = async () => {
     // Firefox for Android resolves to null if its push service refuses.
@@ -57,5 +48,15 @@ export async function subscribeBrowser(
   };
   // The first call fails while the browser is still connecting to its push service.
   const retry = () => timing.wait(subscribeRetryPauseMs).then(attempt);
-  return Promise.race([attempt().catch(retry), timeout]);
+  return within(subscribeTimeoutMs, async () => {
+    const current = await manager.getSubscription();
+    if (current && isUsable(current, key)) return current;
+    // A service worker has at most one subscription, and `subscribe()` rejects another key until it ends.
+    await current?.unsubscribe();
+    return attempt().catch(retry);
+  });
+}
+
+export async function endSubscription(subscription: PushSubscription): Promise<void> {
+  await within(unsubscribeTimeoutMs, () => subscription.unsubscribe());
 }

@@ -38,7 +38,7 @@ export interface CarillonServerOptions extends ProjectAccess {
 }
 
 /** Time and randomness. Tests replace them. */
-export interface ServerTiming extends Timing {
+export interface ServerTiming extends Pick<Timing, 'elapsed' | 'random'> {
   /** Rejects if the signal is aborted. */
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<unknown>;
 }
@@ -109,19 +109,19 @@ function isRefusedHere(baseUrl: string, { cause }: CarillonError): boolean {
 /** Repeats an attempt until it succeeds, its failure is final, or the time is over. */
 function untilOver(
   { baseUrl, timeoutMs = 120_000, maxRetryAfterSeconds = 60, onRetry }: CarillonServerOptions,
-  { now, random, wait }: ServerTiming,
+  { elapsed, random, wait }: ServerTiming,
 ): MakeAttempts {
   return async (attemptOnce, signal) => {
-    const end = now() + timeoutMs;
+    const end = elapsed() + timeoutMs;
     for (let failures = 1; ; failures++) {
-      const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - now())));
+      const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - elapsed())));
       const signals = signal === undefined ? [timeout] : [signal, timeout];
       const result = await attemptOnce(AbortSignal.any(signals));
       if (!(result instanceof CarillonError)) return result;
       signal?.throwIfAborted();
       const { retryAfter = 0 } = result;
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
-      const isTooLate = retryAfter > maxRetryAfterSeconds || now() + pauseMs >= end;
+      const isTooLate = retryAfter > maxRetryAfterSeconds || elapsed() + pauseMs >= end;
       if (!isTransient(result) || isTooLate || isRefusedHere(baseUrl, result)) throw result;
       onRetry?.(result, pauseMs);
       await wait(pauseMs, signal).finally(() => signal?.throwIfAborted());

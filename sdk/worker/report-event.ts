@@ -6,7 +6,13 @@ import {
   requestTimeoutMs,
 } from '../common/service.ts';
 import { updateEntry } from '../common/storage.ts';
-import { attemptWhileRunning, retryPauseMs, type Timing } from '../common/timing.ts';
+import {
+  attemptWhileRunning,
+  remainingMs,
+  retryAfterSecondsOf,
+  retryPauseMs,
+  type Timing,
+} from '../common/timing.ts';
 import type { NotificationData } from './message.ts';
 
 /** The oldest is dropped. More than the notifications that a browser shows at once. */
@@ -51,7 +57,7 @@ export async function reportEvent(
   const { now, random, update } = environment;
   const key = `${type} ${id}`;
   const dueAt = now() + random() * windowMs;
-  const event = { key, url, body: JSON.stringify({ type }), attempts: 0, dueAt };
+  const event = { key, url, body: `{"type":"${type}"}`, attempts: 0, dueAt };
   await update((events) =>
     events.some((stored) => stored.key === key)
       ? events
@@ -66,7 +72,8 @@ async function sendDueEvents(environment: Environment): Promise<number> {
   const time = now();
   let claimed: StoredEvents = [];
   let stored = await update((events) => {
-    const isDue = ({ dueAt }: StoredEvent) => dueAt <= time;
+    const isDue = ({ dueAt }: StoredEvent) =>
+      dueAt < Number.POSITIVE_INFINITY && remainingMs(dueAt, time) <= 0;
     const claim = (event: StoredEvent) => ({
       ...event,
       attempts: event.attempts + 1,
@@ -97,7 +104,8 @@ async function send(
     () => undefined,
   );
   return failure && isTransient(failure)
-    ? now() + retryPauseMs(backgroundPauseMs, attempts, failure.retryAfter, random())
+    ? now() +
+        retryPauseMs(backgroundPauseMs, attempts, retryAfterSecondsOf(failure.response), random())
     : Number.POSITIVE_INFINITY;
 }
 
@@ -111,7 +119,9 @@ let lastEvents: StoredEvents = [];
 export async function updateEvents(
   change: (events: StoredEvents) => StoredEvents,
 ): Promise<StoredEvents> {
-  const stored = await updateEntry<StoredEvents>('events', (events = []) => change(events));
+  const stored = await updateEntry<StoredEvents>('events', (events = []) => change(events)).catch(
+    () => undefined,
+  );
   lastEvents = stored ?? change(lastEvents);
   return lastEvents;
 }

@@ -1,4 +1,5 @@
 import type { PageEvent } from '../common/page-events.ts';
+import { within } from '../common/timing.ts';
 import type { ShownNotification } from './message.ts';
 
 /** The used part of `Clients`: the browser's tabs. */
@@ -50,6 +51,9 @@ function withoutFragment(url: string): string | undefined {
   return url.split('#', 1)[0];
 }
 
+/** Chromium shows a notification of its own if this takes too long. */
+const tabsTimeoutMs = 1000;
+
 /**
  * Gives a message to the page that the visitor looks at: also to its frames of the same origin.
  * @returns false if no window has the focus, or the notification must be shown: WebKit ends the subscription of a site
@@ -61,7 +65,9 @@ export async function giveToPage(
   { scope, userAgent }: { readonly scope: string; readonly userAgent: string },
 ): Promise<boolean> {
   if (!/Chrome\/|Firefox\//.test(userAgent)) return false;
-  const windows = await tabs.matchAll({ type: 'window', includeUncontrolled: true });
+  const windows = await within(tabsTimeoutMs, () =>
+    tabs.matchAll({ type: 'window', includeUncontrolled: true }),
+  );
   const focused = windows.filter((tab) => tab.focused);
   const { data, actions, ...shown } = options;
   const { id = '', url, urls } = data;

@@ -23,6 +23,15 @@ test('a registration is due after more than a day', () => {
   expect(isDue({ ...stored, registeredAt: now - 24 * hourMs - 1 }, wanted, now)).toBe(true);
 });
 
+test.each([
+  ['a second later than now', now + 1000],
+  ['years later', now + 5 * 365 * 24 * hourMs],
+  ['not a number', Number.NaN],
+  ['missing', undefined as never],
+])('a registration whose time is %s is due', (_, registeredAt) => {
+  expect(isDue({ ...stored, registeredAt }, wanted, now)).toBe(true);
+});
+
 test('a browser that was never registered is due', () => {
   expect(isDue(undefined, wanted, now)).toBe(true);
 });
