@@ -5,7 +5,8 @@ import {
   type MakeRequest,
   requestTimeoutMs,
 } from '../common/service.ts';
-import { retryPauseMs, timing } from '../common/timing.ts';
+import { retryAfterSecondsOf, retryPauseMs, timing } from '../common/timing.ts';
+import { policyRefusal } from './environment.ts';
 
 const firstPauseMs = 3000;
 
@@ -17,17 +18,24 @@ const firstPauseMs = 3000;
 export const requestInteractively = interactiveRequest(requestTimeoutMs);
 
 /** @param timeoutMs limit for all attempts and pauses together. */
-export function interactiveRequest(timeoutMs: number, { now, random, wait } = timing): MakeRequest {
+export function interactiveRequest(
+  timeoutMs: number,
+  { elapsed, random, wait } = timing,
+): MakeRequest {
   return async (url, init) => {
-    const end = now() + timeoutMs;
+    const { origin } = new URL(url);
+    const end = elapsed() + timeoutMs;
     for (let failures = 1; ; failures++) {
-      const failure = await attemptRequest(url, init, end - now());
+      const failure = await attemptRequest(url, init, end - elapsed());
       if (failure === undefined) return;
-      const { origin, response, retryAfter, cause } = failure;
+      const { response, cause } = failure;
+      const refusal = response ? undefined : await policyRefusal(origin);
+      const retryAfter = retryAfterSecondsOf(response);
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
-      if (!isTransient(failure) || now() + pauseMs >= end) {
+      if (refusal || !isTransient(failure) || elapsed() + pauseMs >= end) {
         if (response) throw await errorOf(response);
-        const sentence = `No readable response from ${origin}; check "baseUrl" and the connection.`;
+        const reason = refusal ?? '"baseUrl" and the connection';
+        const sentence = `No readable response from ${origin}; check ${reason}.`;
         throw new CarillonError('network_error', sentence, { cause });
       }
       await wait(pauseMs);
