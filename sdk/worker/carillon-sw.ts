@@ -1,16 +1,16 @@
 import { announce } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
-import { requestOnce, type User } from '../common/service.ts';
-import { readRegistration } from '../common/storage.ts';
-import { hasKey, subscribeBrowser } from '../common/subscription.ts';
+import { requestOnce } from '../common/service.ts';
+import { readRegistration, withLock } from '../common/storage.ts';
+import { endSubscription, hasKey, subscribeBrowser } from '../common/subscription.ts';
 import { attemptWhileRunning, timing } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
-  type NotificationData,
   parseText,
   readMessage,
   type ShownNotification,
+  urlOfClick,
 } from './message.ts';
 import { reportEvent, updateEvents } from './report-event.ts';
 import { giveToPage, openUrl } from './tabs.ts';
@@ -21,8 +21,11 @@ import { giveToPage, openUrl } from './tabs.ts';
  */
 declare const self: ServiceWorkerGlobalScope;
 
-const isStandalone = /\/carillon-sw[^/]*\.js$/.test(self.location.pathname);
+/** Replaced by the bundler: whether this is the build that bundlers put into a site's own worker. */
+declare const IMPORTED: boolean;
+
 const { registration } = self;
+const isStandalone = !IMPORTED && isRegisteredScript(new Error().stack);
 const environment = { ...timing, update: updateEvents };
 
 // No page depends on the version of this worker, so a new version takes over at once.
@@ -41,8 +44,7 @@ self.addEventListener('notificationclick', (event) => {
   if (!isCarillonData(data) && !isStandalone) return;
   event.stopImmediatePropagation();
   notification.close();
-  const { url = registration.scope, urls }: Partial<NotificationData> = Object(data);
-  const target = urls?.[action] ?? url;
+  const target = urlOfClick(data, action, registration.scope);
   if (isCarillonData(data)) {
     if (data.id !== undefined) {
       const detail = { id: data.id, data: data.data, url: target, action };
@@ -57,6 +59,16 @@ self.addEventListener('pushsubscriptionchange', (event) => {
   // If this fails, the next page view of the site subscribes again.
   event.waitUntil(renewSubscription(registration, event).catch(() => {}));
 });
+
+/**
+ * Whether this is the registered script, under any name: the stack has the URL of each script that runs. A worker in
+ * the place of another service's imports this one with the query `takeover`: then it acts as if it were that.
+ */
+function isRegisteredScript(stack = ''): boolean {
+  return (
+    !stack.replaceAll(self.location.href, '').includes('://') || stack.includes('.js?takeover')
+  );
+}
 
 /** Browsers that support declarative push messages pass the notification instead of the text. */
 function messageOf(event: PushEvent & DeclarativePush): unknown {
@@ -77,10 +89,11 @@ const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
   const { title, options, appBadge, eventWindowMs, isForPage } = notification;
-  // Rejects where the site is not installed as an app; nothing depends on it.
-  if (appBadge !== undefined) navigator.setAppBadge?.(appBadge).catch(() => {});
+  if (appBadge !== undefined) showBadge(appBadge).catch(() => {});
   const browser = { scope: registration.scope, userAgent: navigator.userAgent };
-  if (isForPage && (await giveToPage(notification, self.clients, browser))) return;
+  // A message that nobody took is shown.
+  if (isForPage && (await giveToPage(notification, self.clients, browser).catch(() => false)))
+    return;
   try {
     await show(title, options);
   } catch {
@@ -91,6 +104,11 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
   if (id !== undefined) announce(registration.scope, { name: 'shown', detail: { id, data } });
   const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
   await Promise.race([reporting, environment.wait(reportingMs)]);
+}
+
+/** Rejects where the site is not installed as an app; nothing depends on it. */
+async function showBadge(count: number): Promise<void> {
+  await navigator.setAppBadge(count);
 }
 
 async function show(title: string, options: ShownNotification['options']): Promise<void> {
@@ -127,11 +145,15 @@ async function renewOnce(
   { oldSubscription }: SubscriptionChange,
 ): Promise<void> {
   const stored = await readRegistration(scope);
-  if (stored === undefined) return;
-  const { userId, userIdSignature, channels, applicationServerKey } = stored;
   // In a site's own worker, the change may concern another sender's subscription.
-  if (oldSubscription && !hasKey(oldSubscription, applicationServerKey)) return;
-  const subscription = await subscribeBrowser(pushManager, applicationServerKey);
-  const user: User = { userId, userIdSignature, channels };
-  await registerSubscription(scope, stored, subscription, user, requestOnce);
+  if (!stored || (oldSubscription && !hasKey(oldSubscription, stored.applicationServerKey))) return;
+  const subscription = await subscribeBrowser(pushManager, stored.applicationServerKey);
+  await withLock(async () => {
+    const earlier = await readRegistration(scope);
+    // A page has unsubscribed meanwhile.
+    if (!earlier) return endSubscription(subscription);
+    const { userId, userIdSignature, channels } = earlier;
+    const user = { userId, userIdSignature, channels };
+    return registerSubscription(scope, stored, subscription, user, earlier, requestOnce);
+  });
 }
