@@ -22,8 +22,11 @@ export const english = {
   /** The state, after the label and a colon: `Notifications: on`. */
   on: 'on',
   off: 'off',
-  /** Name of the button that closes the panel, for screen readers. */
-  close: 'Close',
+  /** The state, below the label. */
+  onHere: 'On in this browser',
+  offHere: 'Off in this browser',
+  /** While it is off, in place of the channels. */
+  turnOn: 'Turn on to choose what to receive.',
   /** Above the check boxes of the channels. */
   channels: 'What to receive',
   /** Other channels are stored. */
@@ -34,6 +37,15 @@ export const english = {
   accept: 'Yes',
   notNow: 'Not now',
 };
+
+/** Texts of which any may be missing: it is English then. */
+export type TextsOf<Texts> = { readonly [Name in keyof Texts]?: string | undefined };
+
+export function withTexts<Texts extends object>(english: Texts, given: TextsOf<Texts>): Texts {
+  const texts: { [Name in keyof Texts]?: unknown } = { ...given };
+  for (const name of Object.keys(english) as (keyof Texts)[]) texts[name] ??= english[name];
+  return texts as Texts;
+}
 
 /** What a visitor has to do before the browser can subscribe. */
 export type HelpTexts = { readonly [Name in keyof typeof englishHelp]: string };
