@@ -280,19 +280,16 @@ type Found = readonly [
   other?: string | undefined,
 ];
 
-/** What a browser throws, at once or later, becomes a {@link CarillonError}. */
-function guarded<Members extends Readonly<Record<string, (...given: never[]) => unknown>>>(
+/** What a browser throws in members that are async becomes a {@link CarillonError}. */
+function guarded<Members extends Readonly<Record<string, (...given: never[]) => Promise<unknown>>>>(
   members: Members,
 ): Members {
   const safe: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(members)) {
-    safe[name] = async (...given: never[]) => {
-      try {
-        return await member(...given);
-      } catch (cause) {
+    safe[name] = (...given: never[]) =>
+      member(...given).catch((cause) => {
         throw browserError(cause, 'browser_failed');
-      }
-    };
+      });
   }
   return safe as Members;
 }

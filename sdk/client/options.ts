@@ -116,7 +116,7 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
   const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
   return {
     ...{ project, serviceWorker, replaceWorker },
-    url: registration || typeof worker === 'string' ? serviceWorker : (worker as TrustedUrl),
+    url: registration ? serviceWorker : (worker as string | TrustedUrl),
     // As in `register()`: a given scope is relative to the page, the default one to the worker.
     scope: scope === undefined ? defaultScope : urlOf('scope', scope, '/shop/'),
   };

@@ -1,8 +1,9 @@
 import { CarillonError, errorOf } from '../common/error.ts';
 import {
-  attemptRequest,
+  type Failure,
   isTransient,
   type MakeRequest,
+  requestOnce,
   requestTimeoutMs,
 } from '../common/service.ts';
 import { retryAfterSecondsOf, retryPauseMs, timing } from '../common/timing.ts';
@@ -23,12 +24,14 @@ export function interactiveRequest(
   { elapsed, random, wait } = timing,
 ): MakeRequest {
   return async (url, init) => {
-    const { origin } = new URL(url);
     const end = elapsed() + timeoutMs;
     for (let failures = 1; ; failures++) {
-      const failure = await attemptRequest(url, init, end - elapsed());
-      if (failure === undefined) return;
+      const failure: Failure | undefined = await requestOnce(url, init, end - elapsed()).catch(
+        (one) => one,
+      );
+      if (!failure) return;
       const { response, cause } = failure;
+      const { origin } = new URL(url);
       const refusal = response ? undefined : await policyRefusal(origin);
       const retryAfter = retryAfterSecondsOf(response);
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());

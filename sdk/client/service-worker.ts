@@ -26,9 +26,8 @@ export function otherWorker(
   { serviceWorker }: Settings,
 ): string | undefined {
   const url = workersOf(registration)[0]?.scriptURL;
-  const isOwn =
-    url?.split('?')[0] === serviceWorker.split('?')[0] || /carillon-sw[^/]*$/.test(url!);
-  return serviceWorker && !isOwn ? url : undefined;
+  const isOwn = url?.startsWith(serviceWorker.split('?')[0]!) || /carillon-sw[^/]*$/.test(url!);
+  return isOwn ? undefined : url;
 }
 
 export const otherWorkerText = (scope: string, other: string, file: string) =>

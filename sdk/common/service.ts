@@ -43,12 +43,6 @@ export const requestTimeoutMs = 15_000;
 /** Makes a request. Rejects if there is no successful response. */
 export type MakeRequest = (url: string, init: RequestInit) => Promise<void>;
 
-/** One attempt, in the background, where the caller stores the pause. @throws {Failure} */
-export const requestOnce: MakeRequest = async (url, init) => {
-  const failure = await attemptRequest(url, init, requestTimeoutMs);
-  if (failure) throw failure;
-};
-
 /** A request without a successful response. Pages turn it into an error for people. */
 export interface Failure {
   /** Undefined: there is none that can be read. */
@@ -108,29 +102,28 @@ function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
  * Whether a retry may succeed: after a network error, 429 or 5xx. The gateway's own responses have no
  * CORS headers, so another origin sees them as network errors.
  */
-export function isTransient({ response }: Failure): boolean {
-  const status = response?.status ?? 500;
+export function isTransient({ response, cause }: Failure): boolean {
+  const status = response ? response.status : cause ? 500 : 0;
   return status === 429 || status >= 500;
 }
 
 /**
- * @returns the failure, undefined after a success.
+ * One attempt. In the background, the caller stores the pause.
+ * @throws {Failure}
  * @throws {TypeError} if the URL is malformed.
  */
-export async function attemptRequest(
+export async function requestOnce(
   url: string,
   init: RequestInit,
-  timeoutMs: number,
-): Promise<Failure | undefined> {
+  timeoutMs = requestTimeoutMs,
+): Promise<void> {
   // A malformed URL is not a failure of the network.
   void new URL(url);
-  try {
-    // Pages replace `fetch`: some replacements ignore the signal, or send cookies, which the service refuses.
-    const response = await within(timeoutMs, (signal) =>
-      fetch(url, { ...init, credentials: 'omit', signal }),
-    );
-    return response.ok ? undefined : { response };
-  } catch (cause) {
-    return { cause };
-  }
+  // Pages replace `fetch`: some replacements ignore the signal, or send cookies, which the service refuses.
+  const response = await within(timeoutMs, (signal) =>
+    fetch(url, { ...init, credentials: 'omit', signal }),
+  ).catch((cause) => {
+    throw { cause };
+  });
+  if (!response.ok) throw { response };
 }

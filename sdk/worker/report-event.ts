@@ -1,10 +1,5 @@
 import type { EventType } from '../../contract/schemas/event.ts';
-import {
-  attemptRequest,
-  backgroundPauseMs,
-  isTransient,
-  requestTimeoutMs,
-} from '../common/service.ts';
+import { backgroundPauseMs, type Failure, isTransient, requestOnce } from '../common/service.ts';
 import { updateEntry } from '../common/storage.ts';
 import {
   attemptWhileRunning,
@@ -100,8 +95,8 @@ async function send(
 ): Promise<number> {
   // Browsers send no preflight for text/plain, the type of a body that is a string. The URL is used as
   // it is; a malformed one rejects, and is not tried again.
-  const failure = await attemptRequest(url, { method: 'POST', body }, requestTimeoutMs).catch(
-    () => undefined,
+  const failure: Failure | undefined = await requestOnce(url, { method: 'POST', body }).catch(
+    (one) => one,
   );
   return failure && isTransient(failure)
     ? now() +
