@@ -49,7 +49,7 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
       'aria-describedby': 'status',
     },
     create('header', {}, create('label', { for: 'switch' }, all.label), toggle, status),
-    ...(boxes.length > 0 ? [choice, hint] : []),
+    ...(boxes[0] ? [choice, hint] : []),
   );
   const host = attach(panelStyle, parent, button, panel);
   host.hidden = true;
@@ -74,8 +74,8 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
     button.setAttribute('aria-label', `${all.label}: ${on ? all.on : all.off}`);
     draw(on ? bell : bell + slash);
     button.classList.toggle('on', on);
-    toggle.disabled = help !== '';
-    if (pending > 0) return;
+    toggle.disabled = Boolean(help);
+    if (pending) return;
     toggle.checked = on;
     choice.hidden = !on;
     hint.hidden = on || toggle.disabled;
@@ -91,11 +91,11 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
   ): Promise<void> {
     status.textContent = '';
     pending++;
-    let failure: CarillonError | undefined;
     // Nothing is awaited before: browsers show the prompt only within a click.
-    await work().catch((error) => {
-      failure = error;
-    });
+    const failure = await work().then(
+      () => undefined,
+      (error: CarillonError) => error,
+    );
     pending--;
     await refresh();
     status.textContent = textOf(failure) || summary;
@@ -188,7 +188,6 @@ input{flex:none;margin:0;width:1.5em;height:1.5em;color:inherit;accent-color:cur
 [role=switch]::before{content:"";border:.6em solid;border-radius:50%}
 [role=switch]:checked{justify-content:end;background:currentColor}
 [role=switch]:checked::before{border-color:var(--background)}
-[role=switch]:disabled{opacity:.5;cursor:default}
 svg{display:block;margin:auto;width:1.5em;fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
 .on svg{fill:currentColor}
 `;
@@ -206,7 +205,7 @@ function keepChannels(channels: readonly string[]): void {
 /** Undefined if nobody has switched off. */
 function keptChannels(): readonly string[] | undefined {
   const kept = attempt(() => localStorage.getItem(storageKey));
-  return kept?.match(/\S+/g) ?? undefined;
+  return kept?.split(' ').filter(Boolean);
 }
 
 function forgetChannels(): void {

@@ -43,7 +43,7 @@ export type TextsOf<Texts> = { readonly [Name in keyof Texts]?: string | undefin
 
 export function withTexts<Texts extends object>(english: Texts, given: TextsOf<Texts>): Texts {
   const texts: { [Name in keyof Texts]?: unknown } = { ...given };
-  for (const name of Object.keys(english) as (keyof Texts)[]) texts[name] ??= english[name];
+  for (const name in english) texts[name] ??= english[name];
   return texts as Texts;
 }
 

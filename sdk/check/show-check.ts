@@ -18,7 +18,6 @@ li span{position:absolute;inset-inline-start:0;width:1em;text-align:center;font-
 summary{padding-block:.5em;cursor:pointer}
 button{margin-block:.5em;padding-inline:1em}
 button:enabled{color:var(--background);background:var(--carillon-color,CanvasText)}
-button:disabled{opacity:.6;cursor:default}
 `;
 
 /**
