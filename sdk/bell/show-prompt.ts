@@ -17,8 +17,9 @@ const storageKey = 'carillon-not-now';
 const promptStyle = `
 :host(.floating){z-index:2147483646!important}
 :host(.floating) section{margin-block-end:4em}
-section button{margin:1em .5em 0 0;padding-inline:1em}
-section button:not(.filled){border-color:transparent}
+button{margin:1em .5em 0 0;padding-inline:1em}
+p+button{color:var(--background);background:var(--carillon-color,CanvasText)}
+button+button{border-color:transparent}
 `;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -61,7 +62,7 @@ function addPrompt(
     // A time later than now was stored while the clock was wrong.
     const isRefused = refusedMs >= 0 && refusedMs < notNowDays * dayMs;
     if (permission !== 'default' || isRefused) return remove();
-    const accept = create('button', { type: 'button', class: 'filled' }, all.accept);
+    const accept = create('button', { type: 'button' }, all.accept);
     const notNow = create('button', { type: 'button' }, all.notNow);
     const question = create('p', {}, all.question);
     accept.onclick = () =>

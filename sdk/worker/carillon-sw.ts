@@ -45,11 +45,9 @@ self.addEventListener('notificationclick', (event) => {
   event.stopImmediatePropagation();
   notification.close();
   const target = urlOfClick(data, action, registration.scope);
-  if (isCarillonData(data)) {
-    if (data.id !== undefined) {
-      const detail = { id: data.id, data: data.data, url: target, action };
-      announce(registration.scope, { name: 'clicked', detail });
-    }
+  if (isCarillonData(data) && data.id !== undefined) {
+    const detail = { id: data.id, data: data.data, url: target, action };
+    announce(registration.scope, { name: 'clicked', detail });
     event.waitUntil(reportEvent('clicked', data, 0, environment));
   }
   event.waitUntil(openUrl(self.clients, target, self.location.href).catch(() => {}));
