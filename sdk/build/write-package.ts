@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
-import manifest from '../package.json' with { type: 'json' };
 import { bundleSdk } from './bundle.ts';
 import { emitTypes } from './emit-types.ts';
+import manifest from './package.json' with { type: 'json' };
 
 /** The npm package. */
 export interface WrittenPackage {
