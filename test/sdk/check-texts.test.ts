@@ -1,6 +1,5 @@
-import { pushServiceText } from '../../../sdk/check/push-service.ts';
-import { systemAdvice } from '../../../sdk/check/system-advice.ts';
-import { english } from '../../../sdk/check/texts.ts';
+import { pushServiceText, systemAdvice } from '../../sdk/check/check.ts';
+import { english } from '../../sdk/check/texts.ts';
 
 test.each([
   ['https://fcm.googleapis.com/fcm/send/x', /^Messages come through Google \(FCM\)/],

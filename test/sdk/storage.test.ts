@@ -1,4 +1,4 @@
-import { isDue } from '../../sdk/common/registration.ts';
+import { isDue } from '../../sdk/common/storage.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const hourMs = 60 * 60 * 1000;
@@ -21,6 +21,15 @@ test('a registration that is an hour old and unchanged is not due', () => {
 test('a registration is due after more than a day', () => {
   expect(isDue({ ...stored, registeredAt: now - 24 * hourMs }, wanted, now)).toBe(false);
   expect(isDue({ ...stored, registeredAt: now - 24 * hourMs - 1 }, wanted, now)).toBe(true);
+});
+
+test.each([
+  ['a second later than now', now + 1000],
+  ['years later', now + 5 * 365 * 24 * hourMs],
+  ['not a number', Number.NaN],
+  ['missing', undefined as never],
+])('a registration whose time is %s is due', (_, registeredAt) => {
+  expect(isDue({ ...stored, registeredAt }, wanted, now)).toBe(true);
 });
 
 test('a browser that was never registered is due', () => {

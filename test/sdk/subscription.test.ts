@@ -1,4 +1,4 @@
-import { isDead, subscribeBrowser } from '../../../sdk/common/subscription.ts';
+import { isDead, subscribeBrowser } from '../../sdk/common/subscription.ts';
 
 const key = Buffer.alloc(65, 4).toString('base64url');
 const deadEndpoint = 'https://permanently-removed.invalid/fcm/send/abc';
