@@ -1,6 +1,11 @@
 import { countText } from '../../contract/count-text.ts';
-import { deliveryVerdict, type Judged, type Tone } from '../../contract/delivery-verdict.ts';
-import { audienceText } from '../../contract/openapi/audience-text.ts';
+import {
+  audienceSize,
+  audienceText,
+  deliveryVerdict,
+  type Judged,
+  type Tone,
+} from '../../contract/delivery-verdict.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { fieldLines } from '../terminal/fields.ts';
 import { printable } from '../terminal/printable.ts';
@@ -12,17 +17,18 @@ import { formatTime } from './project-view.ts';
 export function notificationText(notification: NotificationResult, paint: Paint): string {
   const { id, title, status, sentAt } = notification;
   const { attempted, delivered, removed, unreached = 0, shown, clicked } = notification;
+  const { word } = deliveryVerdict(notification);
   const fields: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Title', printable(title)],
     ['Sent', `${formatTime(sentAt)} to ${audienceText(notification)}`],
-    ['Status', status],
+    ['Status', `${word} (${status})`],
     ['Attempted', countText(attempted)],
-    ['Delivered', withRate(delivered, attempted)],
+    ['Delivered', withRate(delivered, audienceSize(notification))],
     ['Removed', countText(removed)],
     ['Failed', failedText(notification)],
     ['Unreached', unreached > 0 ? countText(unreached) : undefined],
     ['Shown', withRate(shown, delivered)],
-    ['Clicked', withRate(clicked, shown)],
+    ['Clicked', withRate(clicked, delivered)],
   ];
   return `${paint('bold', id)}\n${fieldLines(fields, paint)}${verdictText(notification, paint)}`;
 }
@@ -51,38 +57,36 @@ const columns = [
 ] as const;
 
 function row(notification: NotificationResult, paint: Paint): string[] {
-  const { id, title, status, sentAt } = notification;
+  const { id, title, sentAt } = notification;
   const { attempted, delivered, removed, failed, shown, clicked } = notification;
-  const { tone, label = status } = deliveryVerdict(notification);
+  const { tone, word } = deliveryVerdict(notification);
   return [
     formatTime(sentAt),
     truncate(printable(title), titleLengthCharacters),
     audienceText(notification),
-    paint(styles[tone], label),
+    paint(styles[tone], word),
     countText(attempted),
-    withRate(delivered, attempted),
+    withRate(delivered, audienceSize(notification)),
     withRate(removed, attempted),
     withRate(failed, attempted),
     withRate(shown, delivered),
-    withRate(clicked, shown),
+    withRate(clicked, delivered),
     id,
   ];
 }
 
 const styles = {
+  info: 'dim',
   good: 'reset',
   neutral: 'dim',
   warning: 'yellow',
   bad: 'red',
 } as const satisfies Record<Tone, string>;
 
-/** Sentences about a notification that is not good news, and what to do. */
+/** What became of a notification, unless that is good. */
 export function verdictText(result: Judged, paint: Paint): string {
-  const { tone, text, advice } = deliveryVerdict(result);
-  if (tone === 'good') return '';
-  return [paint(styles[tone], text), ...(advice === undefined ? [] : [advice])]
-    .join('\n')
-    .concat('\n');
+  const { tone, word, sentence } = deliveryVerdict(result);
+  return tone === 'good' ? '' : `${paint(styles[tone], word)}: ${sentence}\n`;
 }
 
 /** Longest title in the table. */
@@ -99,8 +103,8 @@ export function failedText({
   return [countText(failed), ...reasons].join('  ');
 }
 
-/** `950 (95.0%)`. Without a rate if there is nothing to compare the count with. */
+/** `950 (95.0%)`. Without a rate if there is nothing to compare the count with, or events were lost. */
 function withRate(count: number, of: number): string {
-  if (of === 0) return countText(count);
+  if (of === 0 || count > of) return countText(count);
   return `${countText(count)} (${((100 * count) / of).toFixed(1)}%)`;
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
-import { hasNoSubscriber } from '../../contract/delivery-verdict.ts';
+import { audienceSize } from '../../contract/delivery-verdict.ts';
 import { limits } from '../../contract/limits.ts';
 import type { SendResult } from '../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
@@ -76,7 +76,7 @@ export function sendCommand(runOnStack: RunOnStack, env: NodeJS.ProcessEnv): Com
             ? 'everyone'
             : { ...(user !== undefined && { users: 1 }), ...conditions };
         const judged = { ...result, audience } as const;
-        const counts = hasNoSubscriber(judged) ? '' : countsText(result);
+        const counts = audienceSize(judged) === 0 ? '' : countsText(result);
         print(result, counts + verdictText(judged, paint));
       }),
     );
