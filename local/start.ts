@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
-import { fragmentOf } from '../console/page/routing/place.ts';
+import { fragmentOf } from '../console/page/place.ts';
 import { startingResponse } from './gateway/starting.ts';
 import { functionLog, functionLogFile } from './lambda/function-log.ts';
 import { simulatedProxy } from './simulated-proxy.ts';
