@@ -31,7 +31,8 @@ const [sending, partly, , , stopped, untitled] = outcomes as readonly [
 ];
 const owner: ProjectResult = { ...project, access: { role: 'owner' } };
 const empty: ProjectResult = {
-  ...{ ...project, subscribers: 0 },
+  ...project,
+  subscribers: 0,
   sample: { subscribers: 0, seenWithinDays: { 7: 0, 30: 0, 90: 0, 365: 0 }, channels: {} },
 };
 
@@ -161,10 +162,15 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     const notifications = outcomeRows.map((row, index): NotificationResult => {
       const judged = judgedOf(row);
       return {
-        ...{ ...partly, ...judged, status: judged.status ?? 'sent', shown: 0, clicked: 0 },
+        ...partly,
+        ...judged,
+        status: judged.status ?? 'sent',
+        shown: 0,
+        clicked: 0,
         id: partly.id.replace('01a2', String(1000 + index)),
         removed: judged.attempted - judged.delivered - judged.failed,
-        ...{ failures: {}, unreached: judged.unreached },
+        failures: {},
+        unreached: judged.unreached,
       };
     });
     await open('/notifications', { notifications });

@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Menu, Paper, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { countOf } from '../../../contract/count-text.ts';
 import { needsAttention } from '../../../contract/delivery-verdict.ts';
+import { limits } from '../../../contract/limits.ts';
 import { isInProgress } from '../../../contract/notification-status.ts';
 import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
 import type {
@@ -110,7 +111,10 @@ export function NotificationsView() {
             <NotificationTable notifications={found} hasSenders={senders.length > 0} />
           )}
           {all.length === 0 && (
-            <Nothing icon="notifications" text="What you send will be here, for 90 days.">
+            <Nothing
+              icon="notifications"
+              text={`What you send will be here, for ${limits.notificationRetentionDays} days.`}
+            >
               {mayDo(access).send && (
                 <LinkButton href={href('send')}>Write the first one</LinkButton>
               )}

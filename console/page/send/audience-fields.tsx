@@ -248,11 +248,9 @@ export function audienceSize(
 
 function exactly(count: number, subscribers = 0, nobody?: string): AudienceSize {
   return {
-    ...{
-      precision: '',
-      number: countText(count),
-      noun: count === 1 ? 'subscriber' : 'subscribers',
-    },
+    precision: '',
+    number: countText(count),
+    noun: count === 1 ? 'subscriber' : 'subscribers',
     part: subscribers === 0 ? 0 : count / subscribers,
     ...(nobody !== undefined && { nobody }),
   };

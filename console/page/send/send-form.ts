@@ -55,7 +55,11 @@ type FormField = ReturnType<typeof formField>;
 function formField(row: Row & { readonly lines?: number }, text: FieldText) {
   const { label, hint, placeholder, choices, blank } = text;
   return {
-    ...{ label, hint, placeholder, choices, blank },
+    label,
+    hint,
+    placeholder,
+    choices,
+    blank,
     /** What the control is, and how the request has its value: see `send-form.ts`. */
     kind: row.kind,
     /** The most characters, of which the used ones are shown. */
@@ -109,7 +113,9 @@ export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '
 
 export const emptySendForm = {
   ...Object.fromEntries(fieldNames.map((name) => [name, emptyValue(fields[name])])),
-  ...{ to: 'everyone', isPersonal: false, isNarrowed: false },
+  to: 'everyone',
+  isPersonal: false,
+  isNarrowed: false,
 } as unknown as SendForm;
 
 function emptyValue({ kind, isOn }: FormField): boolean | string | readonly ButtonForm[] {

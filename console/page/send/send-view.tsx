@@ -151,8 +151,11 @@ export function SendView() {
   const error = send.error ?? test.error;
   const bytes = messageBytes(shown, location.origin, projectId);
   const actions = {
-    ...{ size, subscribers: project?.subscribers },
-    ...{ isSending: send.isPending, isTesting: test.isPending, onTest: attemptTest },
+    size,
+    subscribers: project?.subscribers,
+    isSending: send.isPending,
+    isTesting: test.isPending,
+    onTest: attemptTest,
     messages: (
       <>
         <Text role="status" className="issues" c="var(--mantine-color-error)">

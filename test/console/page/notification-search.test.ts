@@ -7,8 +7,17 @@ import type { NotificationResult } from '../../../contract/schemas/notification.
 
 const id = '01936f0e-8a51-7c3e-9d53-0f5d9a3c7f10';
 const sent: NotificationResult = {
-  ...{ id, title: 'Goal', body: 'It is 2:0 now', audience: 'everyone', status: 'sent' },
-  ...{ attempted: 9, delivered: 9, removed: 0, failed: 0, shown: 0, clicked: 0 },
+  id,
+  title: 'Goal',
+  body: 'It is 2:0 now',
+  audience: 'everyone',
+  status: 'sent',
+  attempted: 9,
+  delivered: 9,
+  removed: 0,
+  failed: 0,
+  shown: 0,
+  clicked: 0,
   sentAt: '2026-11-03T12:00:00.000Z',
 };
 const others = { search: '', stage: 'all', audience: 'any', sender: '' } as const;

@@ -15,8 +15,16 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 function sent(daysAgo: number, changes: Partial<NotificationResult> = {}): NotificationResult {
   return {
-    ...{ id: `${daysAgo}`, title: 'T', audience: 'everyone', status: 'sent' },
-    ...{ attempted: 100, delivered: 90, removed: 10, failed: 0, shown: 50, clicked: 5 },
+    id: `${daysAgo}`,
+    title: 'T',
+    audience: 'everyone',
+    status: 'sent',
+    attempted: 100,
+    delivered: 90,
+    removed: 10,
+    failed: 0,
+    shown: 50,
+    clicked: 5,
     sentAt: new Date(nowMs - daysAgo * dayMs).toISOString(),
     ...changes,
   };
@@ -72,7 +80,10 @@ test('without a broadcast that is old enough, there is no growth', () => {
 test('the counts of 30 days are added, not those before', () => {
   const notifications = [sent(0, { unreached: 7 }), sent(29), sent(31)];
   expect(monthOf({ notifications }, nowMs)).toEqual({
-    ...{ audience: 207, delivered: 180, shown: 100, clicked: 10 },
+    audience: 207,
+    delivered: 180,
+    shown: 100,
+    clicked: 10,
     period: 'Last 30 days',
   });
 });
@@ -87,7 +98,10 @@ test('a list that ends within 30 days says since when', () => {
 
 describe('the notice', () => {
   const project = {
-    ...{ subscribers: 10, subscriberCap: 100, sentThisMonth: 1, monthlySendCap: 100 },
+    subscribers: 10,
+    subscriberCap: 100,
+    sentThisMonth: 1,
+    monthlySendCap: 100,
     month: '2026-11',
   } as ProjectResult;
   const failed = sent(1, { title: 'Kick-off', delivered: 50, removed: 0, failed: 50 });

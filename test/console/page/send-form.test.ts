@@ -77,7 +77,10 @@ test.each(['🎉', '‮a', '.', '👩‍👩‍👧', 'ـ'])('%j is a title that
 test('what was entered for another audience is kept, and not sent', () => {
   const entered = {
     ...emptySendForm,
-    ...{ title: 'Hello', channels: 'news', seenWithinDays: '7', userIds: 'ada' },
+    title: 'Hello',
+    channels: 'news',
+    seenWithinDays: '7',
+    userIds: 'ada',
     recipients: 'id,name\nada,Ada',
   };
   const bodyOf = (changes: Partial<SendForm>) =>
@@ -87,7 +90,8 @@ test('what was entered for another audience is kept, and not sent', () => {
   expect(bodyOf({ to: 'some' })).toEqual({ title: 'Hello', ...conditions });
   expect(bodyOf({ to: 'users' })).toEqual({ title: 'Hello', userIds: ['ada'] });
   expect(bodyOf({ to: 'users', isNarrowed: true })).toEqual({
-    ...{ title: 'Hello', userIds: ['ada'] },
+    title: 'Hello',
+    userIds: ['ada'],
     ...conditions,
   });
   expect(bodyOf({ to: 'users', isPersonal: true })).toEqual({
