@@ -98,21 +98,21 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
   const bars = (rows: readonly (readonly [name: string, found: number])[]) => (
     <ul>
       {rows.map(([name, found]) => (
-        <Group key={name} component="li" gap="0.25rem 0.75rem" py={9} className="row">
-          <Box component="bdi" flex="1 0 7rem">
+        <Group key={name} component="li" gap="0.25rem 0.5rem" py={9} className="row">
+          <Box component="bdi" flex="1 0 6.5rem">
             {name}
           </Box>
           <Progress
             value={(100 * found) / sample.subscribers}
-            flex="2 1 4rem"
+            flex="2 1 2rem"
             aria-hidden
             color="var(--accent-2)"
           />
-          <Text component="span" ta="end" miw="6.5rem">
+          <Text component="span" ta="end" miw="6rem">
             {isWhole ? '' : 'about '}
             {countText(Math.round((found / sample.subscribers) * subscribers))}
           </Text>
-          <Text component="span" ta="end" miw="3.5rem">
+          <Text component="span" ta="end" miw="3rem" ms="auto">
             {rateText(found, sample.subscribers)}
           </Text>
         </Group>
@@ -228,7 +228,7 @@ function FindUser() {
               <div>
                 <Text fw={500}>{pushService}</Text>
                 <Hint>
-                  Since <Time at={createdAt} />, seen <Time at={updatedAt} />
+                  Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
                 </Hint>
               </div>
               {mayRemove && (

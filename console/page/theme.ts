@@ -124,7 +124,7 @@ export const theme = createTheme({
       styles: {
         root: { height: 'auto' },
         inner: { minHeight: 'calc(var(--button-height) - 2px)' },
-        label: { whiteSpace: 'normal' },
+        label: { whiteSpace: 'normal', lineHeight: 1.25, overflow: 'visible' },
       },
       vars: (_, { variant, color, size }) => ({
         root: {

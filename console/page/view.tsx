@@ -259,12 +259,17 @@ export function Pending({ of, heights }: { of: readonly Query[]; heights: readon
   const [isLate, setLate] = useState(false);
   useTimeout(() => setLate(true), 300, { autoInvoke: true });
   const isShown = isLate && of.some(({ isPending }) => isPending);
-  if (!isShown && of.every(({ error }) => !error)) return null;
+  const failed = of.filter(({ error }) => error);
+  if (!isShown && failed.length === 0) return null;
+  // One cause stops them all: it is said once.
   return (
     <Stack role={isShown ? 'status' : undefined} aria-label={isShown ? 'Loading' : undefined}>
-      {of.map(({ error, refetch }, index) => (
-        <Problem key={index} error={error} onRetry={() => void refetch()} />
-      ))}
+      <Problem
+        error={failed[0]?.error}
+        onRetry={() => {
+          for (const { refetch } of failed) void refetch();
+        }}
+      />
       {isShown && heights.map((height) => <Skeleton key={height} height={height} radius="lg" />)}
     </Stack>
   );

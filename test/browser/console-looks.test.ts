@@ -76,6 +76,13 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     await page.waitForFunction(() => document.querySelector('[name=password]') === null);
     await page.waitForSelector('main :is(section, table, dl, form)');
   }
+  /** Opens the overview while the service fails. The sign-in before it works. */
+  async function openDuring(fault: ShownProject['fault'], expected: string) {
+    await open('/settings');
+    shown = { ...shown, fault };
+    await tab.click('link', 'Overview');
+    await page.waitForSelector(expected);
+  }
   const openNotification = ({ id }: NotificationResult, changes?: Partial<ShownProject>) =>
     open(`/notifications/${id}`, changes);
 
@@ -106,7 +113,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     failed: () => openNotification(outcomes[7]!),
     compose: async () => {
       await open('/send');
-      await page.type('#send-title', longTitle.slice(0, 36));
+      await page.type('#send-title', longTitle.slice(0, 37));
       await page.type('#send-body', 'Members also get free delivery. Order before Friday noon.');
       await page.type('#send-url', 'https://www.northgate.example/shop/scarves');
       await tab.click('radio', 'Some subscribers');
@@ -143,6 +150,8 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       await page.click('.account');
       await page.waitForSelector('[role=menu]');
     },
+    loading: () => openDuring('silence', 'main [aria-label=Loading]'),
+    error: () => openDuring('error', 'main [role=alert]'),
     'sign-in': async () => {
       await tab.open(`#/projects/${projectId}`);
       await tab.click('button', 'Sign in');
@@ -335,6 +344,13 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       );
       expect([name, leading.length <= 1, leading]).toEqual([name, true, leading]);
       expect([name, await page.$$('.mantine-Paper-root .mantine-Paper-root')]).toEqual([name, []]);
+      const cut = await page.$$eval('.mantine-Button-label', (labels) =>
+        labels
+          .filter((label) => getComputedStyle(label).overflow !== 'visible')
+          .filter((label) => label.scrollHeight > label.clientHeight)
+          .map((label) => label.textContent),
+      );
+      expect([name, cut]).toEqual([name, []]);
       if (name === 'compose') {
         expect(await bottomOf('aside [type=submit]')).toBeLessThan(desktop.height);
         expect(await bottomOf('aside [aria-label=Preview]')).toBeLessThan(desktop.height);
@@ -430,6 +446,15 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     expect(await textOf('#funnel')).toContain('Attempted 11,378');
   });
 
+  test('one fault is said once, and what failed is tried again', async () => {
+    await openDuring('error', 'main [role=alert]');
+    expect(await page.$$('main [role=alert]')).toHaveLength(1);
+    shown = { ...shown, fault: undefined };
+    await tab.click('button', 'Try again');
+    await page.waitForSelector('[data-figure]');
+    expect(await page.$('main [role=alert]')).toBeNull();
+  });
+
   test('an action of a failure opens the form with the notification', async () => {
     await openNotification(partly);
     await tab.click('link', 'Edit a copy');
@@ -458,7 +483,8 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
             ]);
             await reach();
             await page.addStyleTag({
-              content: 'body, th { font-family: Inter, sans-serif !important }',
+              content: `:root { --mantine-font-family: Inter !important;
+                --mantine-font-family-headings: Inter !important }`,
             });
             await page.evaluate(() => document.fonts.ready);
             await take(`${name}-${size.width}-${value}.png`);
