@@ -23,3 +23,8 @@ export const applicationServerKeyPattern = /^B[A-P][A-Za-z0-9_-]{85}$/;
 /** `carillon_id_` and 256 random bits in base64url. */
 export const identityKeyPrefix = 'carillon_id_';
 export const identityKeyPattern = /^carillon_id_[A-Za-z0-9_-]{43}$/;
+
+/** Whether anything of a text can be seen: not of spaces, control characters, and characters without a width. */
+export function hasVisibleCharacter(text: string): boolean {
+  return /[^\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
+}

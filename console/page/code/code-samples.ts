@@ -33,7 +33,7 @@ export interface SampleSend {
 
 /**
  * A complete program that sends the notification once. It reads the secret key from the environment
- * variable CARILLON_SECRET_KEY.
+ * variable CARILLON_SECRET_KEY, and does not follow redirects: they would get the key.
  */
 export function codeSample(language: SampleLanguage, send: SampleSend): string {
   const url = `${send.baseUrl}${pathOf(routes.send, { projectId: send.projectId })}`;
@@ -96,11 +96,16 @@ ${retries('    #', 'python')}
     "Idempotency-Key": str(uuid.uuid4()),
 ${respondAsync ? '    "Prefer": "respond-async",\n' : ''}\
 }
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None  # The secret key would go to the other address.
+
 request = urllib.request.Request(
     ${pythonLiteral(jsonOf(url))}, json.dumps(notification).encode(), headers
 )
 try:
-    with urllib.request.urlopen(request, timeout=35) as response:
+    opener = urllib.request.build_opener(NoRedirects)
+    with opener.open(request, timeout=35) as response:
         print(response.read().decode())
 except urllib.error.HTTPError as error:
     sys.exit(f"{error.code}: {error.read().decode()}")
@@ -161,7 +166,11 @@ func main() {
 ${retries('\t//', 'go')}
 	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key))
 ${respondAsync ? '\trequest.Header.Set("Prefer", "respond-async")\n' : ''}\
-	client := http.Client{Timeout: 35 * time.Second}
+	client := http.Client{
+		Timeout: 35 * time.Second,
+		// The secret key would go to the other address.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		log.Fatal(err)

@@ -1,4 +1,4 @@
-import { keyIssue, projectIdIssue } from '../../../console/page/views/access-issues.ts';
+import { keyIssue, projectIdIssue } from '../../../console/page/sign-in.tsx';
 
 const key = `carillon_sk_${'a'.repeat(43)}`;
 
@@ -13,16 +13,19 @@ test('an id of the right format has no issue', () => {
 test.each([
   ['', 'Enter the key.'],
   [key.replace('_sk_', '_id_'), 'This is the identity key'],
-  ['BPx3-an-application-server-key', 'This is another text'],
-  [key.slice(0, -1), 'has 43 characters after “carillon_sk_”, this one 42'],
-  [`${key}\n${key}`, 'this one 99'],
-  [`${key.slice(0, -1)}=`, 'a character that no key has'],
+  [
+    'BPx3-an-application-server-key',
+    'A key is “carillon_sk_” or “carillon_mk_”, and 43 characters.',
+  ],
+  [key.slice(0, -1), 'This text has 54: copy it again.'],
+  [`${key}\n${key}`, 'This text has 111'],
+  [`${key.slice(0, -1)}=`, 'copy it again'],
 ])('the issue of the key %j says "%s"', (entered, issue) => {
   expect(keyIssue(entered)).toContain(issue);
 });
 
 test.each([
-  ['', 'Enter the project id'],
+  ['', 'Enter the id of the project'],
   ['Shop', 'lowercase letters'],
   ['-shop', 'not starting with a hyphen'],
 ])('the issue of the project id %j says "%s"', (entered, issue) => {

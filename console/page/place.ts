@@ -1,12 +1,13 @@
-import { projectIdPattern } from '../../../contract/formats.ts';
+import { projectIdPattern } from '../../contract/formats.ts';
 
-/** The views. `local`: what only a local stack has. */
+/** The views, in the order of the menu. `send` is opened by a button. `local`: what only a local stack has. */
 export const viewTitles = {
   overview: 'Overview',
-  send: 'Send',
   notifications: 'Notifications',
-  users: 'Users',
+  audience: 'Audience',
+  settings: 'Settings',
   local: 'Local stack',
+  send: 'New notification',
 } as const;
 export type ViewName = keyof typeof viewTitles;
 
@@ -23,8 +24,10 @@ export function placeOf(fragment: string): Place | undefined {
   if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
     return { view: 'notification', projectId, notificationId: id };
   }
-  if (id !== undefined || !Object.hasOwn(viewTitles, view)) return undefined;
-  return { view: view as ViewName, projectId };
+  if (id !== undefined) return undefined;
+  // Its name in links that people have kept.
+  if (view === 'users') return { view: 'audience', projectId };
+  return Object.hasOwn(viewTitles, view) ? { view: view as ViewName, projectId } : undefined;
 }
 
 export function fragmentOf(place: Place): string {
