@@ -34,7 +34,10 @@ export const sendSchema = z
   .check(...contentCombinations, checkRecipients(templateSchema));
 
 /** The body of send as a caller writes it. */
-export type SendRequest = z.input<typeof sendSchema>;
+export type SendRequest = Immutable<z.input<typeof sendSchema>>;
+type Immutable<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+  : Value;
 /** The body of send as the service reads it. */
 export type ParsedSendRequest = z.infer<typeof sendSchema>;
 export type NotificationContent = z.infer<typeof notificationContentSchema>;
