@@ -34,7 +34,9 @@ export const sendSchema = z
   .check(...contentCombinations, checkRecipients(templateSchema));
 
 /** The body of send as a caller writes it. */
-export type SendRequest = Immutable<z.input<typeof sendSchema>>;
+export type SendRequest = z.input<typeof sendSchema>;
+/** The same for callers whose lists are readonly. */
+export type ReadonlySendRequest = Immutable<SendRequest>;
 type Immutable<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
   : Value;

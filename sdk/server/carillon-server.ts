@@ -19,8 +19,8 @@ export type {
   AcceptedSend as Accepted,
   NotificationList,
   NotificationResult,
-  SendRequest,
-  SendRequest as SendBody,
+  ReadonlySendRequest as SendRequest,
+  ReadonlySendRequest as SendBody,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 export type { ProjectResult } from '../../contract/schemas/project.ts';

@@ -6,7 +6,7 @@ import type {
   AcceptedSend,
   NotificationList,
   NotificationResult,
-  SendRequest,
+  ReadonlySendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
@@ -90,16 +90,19 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   send(
-    notification: SendRequest,
+    notification: ReadonlySendRequest,
     options: SendOptions & { readonly respondAsync: true },
   ): Promise<AcceptedSend>;
   send(
-    notification: SendRequest,
+    notification: ReadonlySendRequest,
     options?: SendOptions & { readonly respondAsync?: false | undefined },
   ): Promise<SendResult>;
-  send(notification: SendRequest, options?: SendOptions): Promise<SendResult | AcceptedSend>;
+  send(
+    notification: ReadonlySendRequest,
+    options?: SendOptions,
+  ): Promise<SendResult | AcceptedSend>;
   async send(
-    notification: SendRequest,
+    notification: ReadonlySendRequest,
     options: SendOptions = {},
   ): Promise<SendResult | AcceptedSend> {
     expectKnown(options, sendOptionNames);
