@@ -67,7 +67,7 @@ const style = `
 p{margin:0}
 #panel,section:not(:empty){padding:1em;border:var(--line);border-radius:12px;background:var(--background);box-shadow:0 .5em 2em #0003}
 button{font:inherit;min-width:max(44px,2.75em);min-height:max(44px,2.75em);padding:.5em;border:1px solid;border-radius:9em;color:inherit;background:var(--background);cursor:pointer}
-:disabled{opacity:.5;cursor:default}
+:disabled{opacity:.5;cursor:auto}
 :focus-visible{outline:3px solid;outline-offset:2px;box-shadow:0 0 0 7px var(--background)}
 @media (prefers-reduced-motion:no-preference){#panel,section{animation:appear .2s}}
 @keyframes appear{from{opacity:0}}

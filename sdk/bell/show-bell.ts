@@ -98,7 +98,8 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
     );
     pending--;
     await refresh();
-    status.textContent = textOf(failure) || summary;
+    // Of several attempts, only the last one knows.
+    if (!pending) status.textContent = textOf(failure) || summary;
   }
 
   function closePanel(): void {

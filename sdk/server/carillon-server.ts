@@ -19,8 +19,8 @@ export type {
   AcceptedSend as Accepted,
   NotificationList,
   NotificationResult,
-  SendRequest,
-  SendRequest as SendBody,
+  ReadonlySendRequest as SendRequest,
+  ReadonlySendRequest as SendBody,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 export type { ProjectResult } from '../../contract/schemas/project.ts';
@@ -30,11 +30,11 @@ export type { CallOptions, ListOptions, SendOptions } from './project-client.ts'
 
 export interface CarillonServerOptions extends ProjectAccess {
   /** Limit for a call with all its attempts and pauses. Default: 120,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** A call is not retried after a response with a longer `Retry-After`. Default: 60. */
-  readonly maxRetryAfterSeconds?: number;
+  readonly maxRetryAfterSeconds?: number | undefined;
   /** Is called before each pause, with the failure of the attempt before it and the pause in ms. */
-  readonly onRetry?: (failure: CarillonError, pauseMs: number) => void;
+  readonly onRetry?: ((failure: CarillonError, pauseMs: number) => void) | undefined;
 }
 
 /** Time and randomness. Tests replace them. */
