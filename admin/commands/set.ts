@@ -9,6 +9,9 @@ import { printable } from '../terminal/terminal.ts';
 import { projectIdArgument, type RunOnStack, readProjectName } from './command.ts';
 import { type ProjectView, projectText, projectView } from './project-view.ts';
 
+/** Long enough for a push to each browser, and for its look for another service worker a day later. */
+const longestMoveDays = 90;
+
 export function setCommand(runOnStack: RunOnStack): Command {
   const command = addProjectOptions(
     newCommand(
@@ -27,7 +30,7 @@ export function setCommand(runOnStack: RunOnStack): Command {
     )
     .option(
       '--until <YYYY-MM-DD>',
-      'last day of --old-worker (UTC), at most 90 days from now',
+      `last day of --old-worker (UTC), at most ${longestMoveDays} days from now`,
       readUntil,
     );
   return command.action(async (projectId: string, options: SetOptions) => {
@@ -70,8 +73,6 @@ interface SetOptions extends ProjectOptions {
 }
 
 const dayMs = 24 * 60 * 60_000;
-/** Long enough for a push to each browser, and for its look for another service worker a day later. */
-const longestMoveDays = 90;
 
 /** @returns the end of the day, ISO 8601. @throws {InvalidArgumentError} */
 function readUntil(text: string): string {
