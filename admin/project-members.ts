@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { memberKeyPrefix } from '../contract/formats.ts';
 import { limits } from '../contract/limits.ts';
-import type { MemberRole } from '../contract/roles.ts';
+import type { MemberRole } from '../contract/routes.ts';
 import { isConditionFailure } from '../lambdas/store/dynamo.ts';
 import type { MemberItem, ProjectItem, RemovedProjectItem } from '../lambdas/store/items.ts';
 import { CommandError, ProjectNotFound } from './errors.ts';

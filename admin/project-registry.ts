@@ -8,16 +8,19 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/project.ts';
-import { attributeChanges } from '../lambdas/store/attribute-changes.ts';
-import { utcMonth } from '../lambdas/store/calendar.ts';
-import { newSubscriberParts } from '../lambdas/store/counters.ts';
 import {
+  newSubscriberParts,
+  type ProjectUsage,
+  projectUsage,
+  utcMonth,
+} from '../lambdas/store/counters.ts';
+import {
+  attributeChanges,
   cancellationReasons,
   conditionFailed,
   isConditionFailure,
 } from '../lambdas/store/dynamo.ts';
 import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
-import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { hashKey, newKey, type RandomSource } from './project-keys.ts';
 import { projectMembers } from './project-members.ts';

@@ -8,8 +8,8 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../contract/project.ts';
-import { monthsAround } from '../lambdas/store/calendar.ts';
-import { partKeys } from '../lambdas/store/counters.ts';
+import { type Sleep, sendAll } from '../lambdas/store/batches.ts';
+import { monthsAround, partKeys } from '../lambdas/store/counters.ts';
 import {
   cancellationReasons,
   conditionFailed,
@@ -21,7 +21,6 @@ import {
   type RemovedProjectItem,
 } from '../lambdas/store/items.ts';
 import { partCount, projectPart } from '../lambdas/store/subscription-keys.ts';
-import { type Sleep, sendAll } from '../lambdas/store/unprocessed.ts';
 import { ProjectNotFound } from './errors.ts';
 import type { ProjectTables } from './project-tables.ts';
 

@@ -1,4 +1,4 @@
-import { type TableName, type TableVariable, tableVariables } from '../contract/tables.ts';
+import { type TableName, type TableVariable, tableVariables } from '../contract/environment.ts';
 
 /** Names of the tables with items of projects. */
 export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits'>, string>>;

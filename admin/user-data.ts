@@ -1,10 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../contract/limits.ts';
-import { batchGet } from '../lambdas/store/batch-get.ts';
+import { removeFound, userSubscriptions } from '../lambdas/store/audience.ts';
+import { batchGet } from '../lambdas/store/batches.ts';
 import type { SubscriptionItem } from '../lambdas/store/items.ts';
 import { projectUser, subscriptionKey } from '../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
-import { removeFound, userSubscriptions } from '../lambdas/store/user-subscriptions.ts';
 import type { ProjectRegistry } from './project-registry.ts';
 import type { ProjectTables } from './project-tables.ts';
 import { applicationServerKeys } from './registered-project.ts';

@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto';
 import webpush from 'web-push';
-import { isUncompressedPoint } from '../contract/p256.ts';
 import type { VapidKeys } from '../contract/project.ts';
+import { isUncompressedPoint } from '../contract/schemas/subscription.ts';
 
 /** The message says which key is invalid. */
 export class InvalidVapidPair extends Error {

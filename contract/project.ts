@@ -1,5 +1,4 @@
-import type { MemberRole } from './roles.ts';
-import { type RouteName, routeNames } from './routes.ts';
+import { type MemberRole, type RouteName, routeNames } from './routes.ts';
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */
 type ActionLimits = { readonly [Name in RouteName as `${Name}PerMinute`]?: number | null };

@@ -3,8 +3,13 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { TableAction } from '../contract/function-facts.ts';
-import { constructIdOf, type TableName, tableNames, tableVariables } from '../contract/tables.ts';
+import {
+  constructIdOf,
+  type TableName,
+  tableNames,
+  tableVariables,
+} from '../contract/environment.ts';
+import type { TableAction } from '../contract/routes.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
 import { removalPolicy } from './removal-policy.ts';
 import type { ServiceFunction } from './service-function.ts';

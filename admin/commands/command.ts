@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
 import { limits } from '../../contract/limits.ts';
-import { notificationIdSchema } from '../../contract/schemas/ids.ts';
+import { notificationIdSchema } from '../../contract/schemas/fields.ts';
 import { printable } from '../terminal/printable.ts';
 import type { ProgressBar } from '../terminal/progress-bar.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';

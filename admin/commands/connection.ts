@@ -8,9 +8,9 @@ import {
   type DeployedSettings,
   readEnvironment,
   settingNames,
+  tableVariables,
 } from '../../contract/environment.ts';
 import { locateService } from '../../contract/stack-name.ts';
-import { tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type AwsFacts, awsFacts } from '../doctor/aws-facts.ts';
 import { type LambdaFacts, lambdaFacts } from '../doctor/lambda-facts.ts';

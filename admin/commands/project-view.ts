@@ -1,6 +1,6 @@
 import { countText } from '../../contract/count-text.ts';
 import type { DeployedSettings } from '../../contract/environment.ts';
-import type { ProjectUsage } from '../../lambdas/store/usage.ts';
+import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../registered-project.ts';
 import { fieldLines } from '../terminal/fields.ts';
 import { printable } from '../terminal/printable.ts';

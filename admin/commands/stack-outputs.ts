@@ -2,11 +2,13 @@ import { type CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/clien
 import { type Quotas, quotasSchema } from '../../contract/aws-quotas.ts';
 import {
   type DeployedSettings,
+  outputOf,
   readEnvironment,
   settingNames,
+  type TableName,
+  tableNames,
 } from '../../contract/environment.ts';
 import { locateService } from '../../contract/stack-name.ts';
-import { outputOf, type TableName, tableNames } from '../../contract/tables.ts';
 import { deployCall } from '../calls.ts';
 import { ConnectionError } from '../errors.ts';
 

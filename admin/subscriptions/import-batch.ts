@@ -5,7 +5,6 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { limitOf, type Project } from '../../contract/project.ts';
-import { attributeChanges } from '../../lambdas/store/attribute-changes.ts';
 import {
   fromPart,
   readParts,
@@ -16,7 +15,11 @@ import {
   sumOf,
   takeUnits,
 } from '../../lambdas/store/counters.ts';
-import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
+import {
+  attributeChanges,
+  cancellationReasons,
+  conditionFailed,
+} from '../../lambdas/store/dynamo.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
 import { partCount, partOf, storedPairNumber } from '../../lambdas/store/subscription-keys.ts';

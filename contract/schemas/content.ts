@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { defaultOf, type Member, type NamesWith, type ValueOf } from '../field-kinds.ts';
+import { limits } from '../limits.ts';
+import { withAll } from '../placeholders.ts';
 import { type ContentName, contentFields } from '../send-fields.ts';
-import { text, webUrl, webUrlTemplate, wholeNumber } from './fields.ts';
+import { isWebUrl, notWebUrl, text, webUrl, wholeNumber } from './fields.ts';
 
 /** Schemas of the content of a notification, from its table. */
 
@@ -49,6 +51,11 @@ function schemaOf(name: string, row: Member): z.ZodMiniType {
       return list(name, row);
   }
 }
+
+/** A URL that may have placeholders, with spaces inside their braces. */
+const webUrlTemplate = text(1, limits.urlLength).check(
+  z.refine((value) => isWebUrl(withAll(value, '_')), notWebUrl),
+);
 
 function alternatives(choices: readonly string[]): string {
   const quoted = choices.map((choice) => `"${choice}"`);

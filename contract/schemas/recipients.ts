@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { pathText } from '../issues.ts';
 import { limits } from '../limits.ts';
 import {
   filledUrl,
@@ -12,7 +11,7 @@ import {
   type Values,
   withAll,
 } from '../placeholders.ts';
-import { isWebUrl, notWebUrl, text, userId, wrong } from './fields.ts';
+import { isWebUrl, notWebUrl, pathText, text, userId, wrong } from './fields.ts';
 
 /** Users who each get a text of their own: the content is a template, and each has values for it. */
 

@@ -1,18 +1,34 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Project } from '../../contract/project.ts';
 import type { Route, RouteOf } from '../../contract/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
-import { authenticate, requireKey, requireRole } from './authenticate.ts';
-import { cors } from './cors.ts';
-import { errorResponses } from './error-responses.ts';
-import { findProject, requireProject } from './find-project.ts';
-import { pathIds } from './path-ids.ts';
+import {
+  authenticate,
+  findProject,
+  requireKey,
+  requireProject,
+  requireRole,
+} from './authenticate.ts';
 import { type ReadInput, rateLimit, refuseBeforeReading } from './rate-limit.ts';
-import { requestLog } from './request-log.ts';
-import { type OriginSecret, throughProxy } from './through-proxy.ts';
-import { timeLimit } from './time-limit.ts';
+import {
+  networkOf,
+  type OriginSecret,
+  pathIds,
+  readPathIds,
+  throughProxy,
+  timeLimit,
+} from './request.ts';
+import {
+  asServiceError,
+  cors,
+  errorResponses,
+  type HttpResponse,
+  type Logged,
+} from './response.ts';
+import { logInvocation } from './service-logger.ts';
 
 /**
  * Starts the chain of a function. middy's own time-out is switched off: it would answer 500 a few
@@ -86,4 +102,42 @@ export function ownerChain<Found extends Project, Input>(
       ),
     )
     .use(requireKey());
+}
+
+/**
+ * Logs one line per request, unless a successful one needs none: outcome and duration, never a header, a
+ * body or an address. It is a plugin and not a middleware: a preflight is answered early, which skips
+ * every `after`.
+ */
+export function requestLog(logger: Logger, clock: () => Date): middy.PluginObject {
+  // An environment of Lambda serves one request at a time, so one variable is enough.
+  let startedAt: Date;
+  return {
+    // Optional only for middy's types: it passes the request.
+    requestStart: (request?: middy.Request<APIGatewayProxyEventV2>) => {
+      const { event, context } = request!;
+      startedAt = clock();
+      logInvocation(logger, context, event.requestContext.requestId);
+    },
+    requestEnd: ({
+      event,
+      response,
+      error,
+    }: middy.Request<APIGatewayProxyEventV2 & Logged, HttpResponse>) => {
+      const { requestId, http } = event.requestContext;
+      const line = {
+        method: http.method,
+        // Only a valid id: a caller may have put a secret key into the path by mistake.
+        project_id: readPathIds(event).projectId,
+        network: networkOf(http.sourceIp),
+        status: response?.statusCode,
+        ms: clock().getTime() - startedAt.getTime(),
+        ...event.logged,
+      };
+      if (!error) return event.logged === null ? undefined : logger.info('request', line);
+      const { code, cause } = asServiceError(error, requestId);
+      if (cause instanceof Error) logger.error('request', { ...line, code, error: cause });
+      else logger.info('request', { ...line, code });
+    },
+  };
 }

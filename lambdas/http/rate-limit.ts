@@ -1,14 +1,11 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ServiceError } from '../../contract/errors.ts';
 import { type Project, rateLimitOf } from '../../contract/project.ts';
-import type { Access } from '../../contract/roles.ts';
-import type { RouteName } from '../../contract/routes.ts';
+import type { Access, RouteName } from '../../contract/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
-import { countedAddress } from './client-address.ts';
-import type { PathIds } from './path-ids.ts';
+import { countedAddress, type PathIds, type TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** Counts requests that name a project without belonging to it. No project has this id. */
 const unproven = '-';

@@ -1,8 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { type Issue, ServiceError } from '../../contract/errors.ts';
-import { issuesOf } from '../../contract/issues.ts';
-import { idempotencyKeySchema } from '../../contract/schemas/ids.ts';
+import { idempotencyKeySchema, issuesOf } from '../../contract/schemas/fields.ts';
 
 /**
  * Parses and validates the JSON body.

@@ -1,11 +1,9 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Counts, noCounts } from '../../contract/counts.ts';
-import { attributeChanges } from './attribute-changes.ts';
-import { batchGet } from './batch-get.ts';
-import { isConditionFailure } from './dynamo.ts';
+import { batchGet, type Sleep } from './batches.ts';
+import { attributeChanges, isConditionFailure } from './dynamo.ts';
 import { type SliceEnd, type SliceItem, sliceId } from './items.ts';
 import { type LeaseEvent, type LeaseId, stopCondition, writeCondition } from './lease.ts';
-import type { Sleep } from './unprocessed.ts';
 
 /** A slice as it was read. */
 export interface StoredSlice extends SliceProgress {

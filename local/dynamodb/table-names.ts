@@ -1,4 +1,4 @@
-import type { TableVariable } from '../../contract/tables.ts';
+import type { TableVariable } from '../../contract/environment.ts';
 import type { FunctionDefinition } from '../template/functions.ts';
 
 /** Table names by the environment variable that contains them. */

@@ -1,4 +1,4 @@
-import { isUncompressedPoint } from '../../contract/p256.ts';
+import { isUncompressedPoint } from '../../contract/schemas/subscription.ts';
 
 /**
  * Normalises an application server key (RFC 8292 §3.2) to base64url without padding, so that keys can

@@ -1,5 +1,5 @@
 import { type Paint, plain } from '../../admin/terminal/terminal.ts';
-import { projectIdSchema } from '../../contract/schemas/ids.ts';
+import { projectIdSchema } from '../../contract/schemas/fields.ts';
 import type { AccessLine } from '../gateway/gateway.ts';
 
 /** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */

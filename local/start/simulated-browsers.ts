@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
-import { projectIdSchema } from '../../contract/schemas/ids.ts';
+import { projectIdSchema } from '../../contract/schemas/fields.ts';
 import type { Pages } from '../gateway/handle-request.ts';
 import type { PushService } from '../push-service/push-service.ts';
 import { postBeacon } from '../push-service/service-worker.ts';

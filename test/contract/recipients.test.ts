@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { issuesOf } from '../../contract/issues.ts';
 import { limits } from '../../contract/limits.ts';
 import { namesIn, rendered } from '../../contract/placeholders.ts';
+import { issuesOf } from '../../contract/schemas/fields.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 
 type Body = Readonly<Record<string, unknown>>;

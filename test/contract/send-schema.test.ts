@@ -1,5 +1,5 @@
 import { defaultOf } from '../../contract/field-kinds.ts';
-import { issuesOf } from '../../contract/issues.ts';
+import { issuesOf } from '../../contract/schemas/fields.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 import { contentFields, sendFields } from '../../contract/send-fields.ts';
 

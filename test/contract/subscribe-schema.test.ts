@@ -1,5 +1,5 @@
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { pathText } from '../../contract/issues.ts';
+import { pathText } from '../../contract/schemas/fields.ts';
 import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FunctionName } from '../../contract/functions.ts';
-import { type RouteName, routes } from '../../contract/routes.ts';
+import { type FunctionName, type RouteName, routes } from '../../contract/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
 import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
 import { errorResponse } from '../../local/dynamodb/response.ts';

@@ -4,12 +4,12 @@ import type { NotificationResult } from '../../contract/schemas/notification.ts'
 import { findNotification } from '../../lambdas/results/find-notification.ts';
 import { notificationResult } from '../../lambdas/results/notification-result.ts';
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
+import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { sliceStore } from '../../lambdas/store/slices.ts';
 import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { removeFound, userSubscriptions } from '../../lambdas/store/user-subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun } from './function-run.ts';

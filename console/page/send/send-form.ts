@@ -1,6 +1,6 @@
 import type { Issue } from '../../../contract/errors.ts';
-import { issuesOf } from '../../../contract/issues.ts';
 import { namesIn } from '../../../contract/placeholders.ts';
+import { issuesOf } from '../../../contract/schemas/fields.ts';
 import {
   type NotificationContent,
   type NotificationResult,

@@ -1,5 +1,5 @@
 import { countOf, countText } from '../../../contract/count-text.ts';
-import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
+import { notificationIdSchema } from '../../../contract/schemas/fields.ts';
 import type {
   NotificationList,
   NotificationResult,

@@ -11,7 +11,7 @@ import { send } from '../../../lambdas/send/send.ts';
 import type { SendCall, SendDependencies, SendOutcome } from '../../../lambdas/send/sending.ts';
 import { usersOf } from '../../../lambdas/send/users-of.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { newSubscriberParts, sumOf } from '../../../lambdas/store/counters.ts';
+import { newSubscriberParts, sumOf, usedParts } from '../../../lambdas/store/counters.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
@@ -23,7 +23,6 @@ import {
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { usedParts } from '../../../lambdas/store/usage.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';

@@ -1,8 +1,7 @@
 import middy from '@middy/core';
 import * as z from 'zod';
-import { errorResponses } from '../../../lambdas/http/error-responses.ts';
 import { jsonBody, prefersAsync } from '../../../lambdas/http/read-input.ts';
-import { respond } from '../../../lambdas/http/response.ts';
+import { errorResponses, respond } from '../../../lambdas/http/response.ts';
 
 const limitBytes = 1_000_000;
 
