@@ -7,7 +7,7 @@ import {
   secretKeyPattern,
 } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
-import { type Access, includes, type RouteOf } from '../../contract/routes.ts';
+import { type Access, includes, type Route, type RouteOf } from '../../contract/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { PathIds, TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';
@@ -49,9 +49,15 @@ export function authenticate<Found extends Project>(
   };
 }
 
+/** Whether the role of the caller includes the route. */
+export function mayCall(route: Route, { role }: Access): boolean {
+  return route.caller === 'browser' || includes(role, route.role);
+}
+
 /** @throws {ServiceError} `not_permitted` unless the role of the caller includes the route. */
-export function requireRole(route: RouteOf<'owner'>, { role }: Access): void {
-  if (includes(role, route.role)) return;
+export function requireRole(route: RouteOf<'owner'>, access: Access): void {
+  if (mayCall(route, access)) return;
+  const { role } = access;
   const needed =
     route.role === 'owner' ? 'only the secret key may' : `the role "${route.role}" may`;
   throw new ServiceError('not_permitted', `The role "${role}" may not ${route.action}; ${needed}.`);

@@ -12,7 +12,7 @@ import {
   requireProject,
   requireRole,
 } from './authenticate.ts';
-import { type ReadInput, rateLimit, refuseBeforeReading } from './rate-limit.ts';
+import { type ReadInput, rateLimit } from './rate-limit.ts';
 import {
   networkOf,
   type OriginSecret,
@@ -44,7 +44,7 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly route: RouteOf<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
-  readonly projects: Pick<ProjectStore<Found>, 'find' | 'remembers'>;
+  readonly projects: Pick<ProjectStore<Found>, 'find'>;
   readonly rateLimits: RateLimitStore;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
@@ -53,9 +53,8 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
 
 /**
  * The chain of the routes that browsers call without credentials. Its order is security policy:
- * CORS headers come with every response, errors included; an address over its limit costs no read;
- * every request for a project is counted, also if the project does not exist; and nothing of the
- * body is parsed before that.
+ * CORS headers come with every response, errors included; every request for a project is counted, also if the project
+ * does not exist; and nothing of the body is parsed before that.
  */
 export function browserChain<Found extends Project>(settings: ChainSettings<'browser', Found>) {
   const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
@@ -65,9 +64,8 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
     .use(errorResponses())
     .use(timeLimit())
     .use(pathIds())
-    .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(findProject(projects.find))
-    .use(rateLimit(route.name, perMinute, rateLimits))
+    .use(rateLimit(route, perMinute, rateLimits))
     .use(requireProject<Found>());
 }
 
@@ -76,8 +74,7 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
  * its address over all projects, and then refused, the same for an unknown project and a wrong key. Such requests
  * never count against the right key: only reading the project tells whether a key is right.
  * @param readInput reads what the handler finds as `input`, while the request is counted: not for a role that does not
- *   include the route. It must not
- *   write: the request may turn out to be over the limit.
+ *   include the route. It must not write: the request may turn out to be over the limit.
  */
 export function ownerChain<Found extends Project, Input>(
   settings: ChainSettings<'owner', Found>,
@@ -91,15 +88,10 @@ export function ownerChain<Found extends Project, Input>(
     .use(pathIds())
     .use(authenticate(projects.find, clock))
     .use(
-      rateLimit(
-        route.name,
-        perMinute,
-        rateLimits,
-        async (event: Parameters<typeof readInput>[0]) => {
-          requireRole(route, event.access);
-          return readInput(event);
-        },
-      ),
+      rateLimit(route, perMinute, rateLimits, async (event: Parameters<typeof readInput>[0]) => {
+        requireRole(route, event.access);
+        return readInput(event);
+      }),
     )
     .use(requireKey());
 }
