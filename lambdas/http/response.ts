@@ -18,6 +18,9 @@ export type Middleware<Added = object> = MiddlewareObj<
   HttpResponse
 >;
 
+/** Browsers that have called the address once use https for a year. */
+export const strictTransport = 'max-age=31536000';
+
 export function respond(
   statusCode: number,
   body: object,
@@ -25,8 +28,15 @@ export function respond(
 ): HttpResponse {
   return {
     statusCode,
-    // Counts change, user ids are personal data, and a proxy may be in front of the API.
-    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...headers },
+    headers: {
+      'Content-Type': 'application/json',
+      // Counts change, user ids are personal data, and a proxy may be in front of the API.
+      'Cache-Control': 'no-store',
+      // The API shares its origin with the console.
+      'X-Content-Type-Options': 'nosniff',
+      'Strict-Transport-Security': strictTransport,
+      ...headers,
+    },
     body: JSON.stringify(body),
   };
 }
@@ -57,19 +67,43 @@ function responseOf({ code, message, issues, retryAfterSeconds }: ServiceError):
 }
 
 /**
- * Lets pages of any origin call the route, and answers its preflight. Every origin is allowed,
- * because requests carry no cookies or other ambient credentials.
+ * Lets pages of any origin call the route with any headers, which sites add to every request, and answers its preflight.
+ * Every origin is allowed, because requests carry no cookies or other ambient credentials.
  */
 export function cors({ path }: Route & { readonly caller: 'browser' }): Middleware {
   const methods = Object.values<Route>(routes)
     .filter((route) => route.path === path && route.caller === 'browser')
     .map(({ method }) => method);
-  return httpCors({
+  const middleware = httpCors({
     origin: '*',
     methods: methods.join(', '),
-    headers: 'Content-Type',
+    headers: '*',
     exposeHeaders: 'Retry-After',
     maxAge: limits.preflightMaxAge,
     disableBeforePreflightResponse: false,
   });
+  return {
+    ...middleware,
+    async before(request) {
+      const response: HttpResponse | undefined = await middleware.before?.(request);
+      if (response === undefined) return undefined;
+      return { ...response, headers: { ...response.headers, ...allowedHeaders(request.event) } };
+    },
+  };
 }
+
+/** Requested headers that a preflight response repeats at most. */
+const namedHeaders = 50;
+
+/** Also by name what is requested: old browsers do not know `*`, and it does not include `Authorization`. */
+function allowedHeaders({ headers }: APIGatewayProxyEventV2) {
+  const requested = (headers['access-control-request-headers'] ?? '').split(',');
+  const names = requested.map((name) => name.trim()).filter((name) => fieldName.test(name));
+  return {
+    'Access-Control-Allow-Headers': ['*', ...names.slice(0, namedHeaders)].join(', '),
+    Vary: 'Access-Control-Request-Headers',
+  };
+}
+
+/** RFC 9110 §5.1. */
+const fieldName = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
