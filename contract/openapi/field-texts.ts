@@ -77,7 +77,7 @@ const hasNoNumber = { ignored: 'No number on the icon of an app.' };
 /** Of browsers: MDN's browser compatibility data 8.1.9. */
 export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
-    description: 'The title of the notification.',
+    description: 'The title of the notification, with a visible character.',
     ...{ label: 'Title', hint: 'The first line of the notification.' },
     blank: 'must not be blank: people read it first',
     browsers: everywhere,

@@ -3,7 +3,16 @@ import { defaultOf, type Member, type NamesWith, type ValueOf } from '../field-k
 import { limits } from '../limits.ts';
 import { withAll } from '../placeholders.ts';
 import { type ContentName, contentFields } from '../send-fields.ts';
-import { isWebUrl, notWebUrl, text, webUrl, wholeNumber } from './fields.ts';
+import {
+  hasVisible,
+  isWebUrl,
+  notWebUrl,
+  text,
+  webUrl,
+  wholeNumber,
+  wrongLength,
+  wrongText,
+} from './fields.ts';
 
 /** Schemas of the content of a notification, from its table. */
 
@@ -31,7 +40,8 @@ export function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
 function schemaOf(name: string, row: Member): z.ZodMiniType {
   switch (row.kind) {
     case 'text':
-      return row.format === 'languageTag' ? languageTag(row.max) : text(row.min, row.max);
+      if (row.format === 'languageTag') return languageTag(row.max);
+      return row.isVisible ? text(row.min, row.max).check(hasVisible) : text(row.min, row.max);
     case 'url':
       return row.placeholders === 'filled' ? webUrlTemplate : webUrl;
     case 'number':
@@ -66,9 +76,9 @@ function alternatives(choices: readonly string[]): string {
 function languageTag(max: number) {
   const message = 'must be a language tag such as "en" or "pt-BR"';
   return z
-    .string({ error: message })
+    .string({ error: wrongText(message) })
     .check(
-      z.maxLength(max, `must have at most ${max} characters`),
+      z.maxLength(max, { error: wrongLength(`must have at most ${max} characters`, max) }),
       z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, message),
     );
 }

@@ -11,15 +11,39 @@ export const wrong =
   ({ input }: { input?: unknown }) =>
     input === undefined ? 'is required' : message;
 
+/** The same for a value that must be text. */
+export const wrongText =
+  (rule: string) =>
+  ({ input }: { input?: unknown }) =>
+    typeof input === 'number'
+      ? `${rule}, not a number: convert it with String()`
+      : wrong(rule)({ input });
+
+/** The message for a text that breaks a rule: of one that is too long, also its length. */
+export const wrongLength =
+  (rule: string, max: number) =>
+  ({ input }: { input?: unknown }) => {
+    const { length } = [...String(input)];
+    return length > max ? `${rule}, and has ${length}` : rule;
+  };
+
 /** Text of `min` to `max` characters without lone surrogates, which UTF-8 cannot encode. */
 export function text(min: number, max: number) {
-  const message = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
-  return z.string({ error: wrong(message) }).check(
-    z.minLength(min, message),
-    z.maxLength(max, message),
+  const rule = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
+  return z.string({ error: wrongText(rule) }).check(
+    z.minLength(min, rule),
+    z.maxLength(max, { error: wrongLength(rule, max) }),
     z.refine((value) => value.isWellFormed(), 'must be well-formed Unicode'),
   );
 }
+
+/** A character that people see: no space, no control or format character, no other blank. */
+const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+export const hasVisible = z.refine<string>(
+  (value) => value === '' || visible.test(value),
+  'must have a visible character',
+);
 
 export const notWebUrl = 'must be an absolute http or https URL';
 
@@ -38,7 +62,9 @@ export function wholeNumber(min: number, max: number, of = '') {
 }
 
 const channelRule = `must be 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens`;
-const channel = z.string({ error: channelRule }).check(z.regex(channelPattern, channelRule));
+const channel = z
+  .string({ error: wrongText(channelRule) })
+  .check(z.regex(channelPattern, { error: wrongLength(channelRule, limits.channelNameLength) }));
 
 /** Names of channels. A name that is given twice counts once. @param min how many there are at least. */
 export function channels(min: 0 | 1) {
@@ -62,16 +88,15 @@ export function object<Shape extends z.core.$ZodShape>(shape: Shape) {
 export const projectIdSchema = z.string().check(z.regex(projectIdPattern));
 export const notificationIdSchema = z.uuid();
 
+const idempotencyKeyRule = `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`;
+
 /** Header of send: the caller's name for one request and its repetitions. */
 export const idempotencyKeySchema = z.optional(
-  z
-    .string()
-    .check(
-      z.regex(
-        idempotencyKeyPattern,
-        `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`,
-      ),
-    ),
+  z.string().check(
+    z.regex(idempotencyKeyPattern, {
+      error: wrongLength(idempotencyKeyRule, limits.idempotencyKeyLength),
+    }),
+  ),
 );
 
 /** A count of things that may be 0. */

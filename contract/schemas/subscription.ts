@@ -3,7 +3,7 @@ import { bytes, encodeBase64url } from '../base64url.ts';
 import type { Choice } from '../choice.ts';
 import { limits } from '../limits.ts';
 import { readEndpoint, readEndpointUrl } from '../push-services.ts';
-import { channels, object, text, userId, wrong } from './fields.ts';
+import { channels, object, text, userId, wrongText } from './fields.ts';
 
 const choiceShape = {
   userId: z.optional(userId),
@@ -25,7 +25,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
       auth: bytes((decoded) => decoded.length === 16, 'must be base64url of 16 bytes'),
     }),
     ...choiceShape,
-    userIdSignature: z.optional(z.string({ error: wrong('must be text') })),
+    userIdSignature: z.optional(z.string({ error: wrongText('must be text') })),
     applicationServerKey: z.optional(applicationServerKey),
   }).check(
     z.refine(
@@ -83,7 +83,7 @@ function endpointOf({ href, origin }: URL): Endpoint {
 /** Endpoints are stored percent-encoded: a character outside ASCII then takes up to 12. */
 function lengthRefusal(normalised: string): string | undefined {
   return normalised.length > limits.urlLength
-    ? `must have at most ${limits.urlLength} characters when it is percent-encoded`
+    ? `must have at most ${limits.urlLength} characters when it is percent-encoded, and has ${normalised.length}`
     : undefined;
 }
 
