@@ -117,10 +117,11 @@ async function bodyOfModule(sample: string): Promise<string> {
             '-c',
             `import contextlib, io, json, sys, urllib.request
 bodies = []
-def urlopen(request, timeout):
-    bodies.append(request.data.decode())
-    return io.BytesIO()
-urllib.request.urlopen = urlopen
+class Opener:
+    def open(self, request, timeout):
+        bodies.append(request.data.decode())
+        return io.BytesIO()
+urllib.request.build_opener = lambda handler: Opener()
 with contextlib.redirect_stdout(None):
     for sample in json.load(sys.stdin):
         exec(sample, {})

@@ -57,7 +57,9 @@ ${retries('#', 'curl')}
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 # Every user of the machine can see arguments:
 # the secret key is passed as a file.
-curl -sS --fail-with-body --max-time 35 ${shellString(url)} \\
+# No redirects, here an error: the key would follow.
+curl -sSL --max-redirs 0 --fail-with-body --max-time 35 \\
+  ${shellString(url)} \\
   -H @<(echo "Authorization: Bearer \${CARILLON_SECRET_KEY:?}") \\
   -H 'Content-Type: application/json' -H "Idempotency-Key: $key" \\
 ${respondAsync ? "  -H 'Prefer: respond-async' \\\n" : ''}\
@@ -87,6 +89,10 @@ console.log(JSON.stringify(result));
 const python = ({ url, json, respondAsync }: Program) => `\
 import json, os, sys, urllib.error, urllib.request, uuid
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None  # The secret key would follow.
+
 notification = ${pythonLiteral(json)}
 
 headers = {
@@ -99,8 +105,9 @@ ${respondAsync ? '    "Prefer": "respond-async",\n' : ''}\
 request = urllib.request.Request(
     ${pythonLiteral(jsonOf(url))}, json.dumps(notification).encode(), headers
 )
+opener = urllib.request.build_opener(NoRedirects)
 try:
-    with urllib.request.urlopen(request, timeout=35) as response:
+    with opener.open(request, timeout=35) as response:
         print(response.read().decode())
 except urllib.error.HTTPError as error:
     sys.exit(f"{error.code}: {error.read().decode()}")
@@ -161,7 +168,13 @@ func main() {
 ${retries('\t//', 'go')}
 	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key))
 ${respondAsync ? '\trequest.Header.Set("Prefer", "respond-async")\n' : ''}\
-	client := http.Client{Timeout: 35 * time.Second}
+	client := http.Client{
+		Timeout: 35 * time.Second,
+		// The secret key would follow.
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		log.Fatal(err)
