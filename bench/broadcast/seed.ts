@@ -12,7 +12,7 @@ import {
   type KeyedProject,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
-import type { StackAddress } from './stack-process.ts';
+import type { Stack } from '../../local/stack.ts';
 
 export const projectId = 'bench';
 /** One in this many subscriptions is gone. */
@@ -25,7 +25,7 @@ const keyPairs = 500;
  * @returns the project's secret key.
  */
 export async function seed(
-  { endpoint, tables }: Pick<StackAddress, 'endpoint' | 'tables'>,
+  { endpoint, tables }: Stack['dynamodb'],
   pushOrigin: string,
   subscribers: number,
 ): Promise<string> {

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
@@ -8,7 +9,6 @@ import {
   partCount,
   partOf,
 } from '../../lambdas/store/subscription-keys.ts';
-import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import {
@@ -28,10 +28,10 @@ const counted = ['UpdateItem RateLimits'];
 const countedAnd = (read: string) => [...counted, read];
 /** A broadcast reads the item of its `Idempotency-Key`. */
 const countedForSend = [...countedAnd('Query Usage'), 'GetItem Notifications'];
-/** The second notification item is for the `Idempotency-Key`. Then a slice and its event counter. */
-const begunAndClaimed = [
-  'TransactWriteItems Usage Notifications Notifications Deliveries Deliveries',
-];
+/** The second item is for the `Idempotency-Key`. */
+const begun = 'TransactWriteItems Usage Notifications Notifications';
+/** A slice and its event counter. */
+const claimed = Array<string>(2).fill('UpdateItem Deliveries');
 const saved = ['UpdateItem Deliveries'];
 
 /**
@@ -90,20 +90,20 @@ const databaseCalls = {
   /** A broadcast that one function delivers in one chunk. */
   broadcast: [
     countedForSend,
-    Array<string>(partCount).fill('Query Subscriptions'),
-    begunAndClaimed,
+    [...Array<string>(partCount).fill('Query Subscriptions'), begun],
+    claimed,
     saved,
   ],
   targetedSend(users: number): Rounds {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
-    return [counted, read, begunAndClaimed, saved];
+    return [counted, [...read, begun], claimed, saved];
   },
   /** Whose subscriptions the index may have too late: the table says who has them now. */
   sendToSubscriber: [
     counted,
-    ['Query Subscriptions/byUser'],
+    ['Query Subscriptions/byUser', begun],
     ['BatchGetItem Subscriptions'],
-    begunAndClaimed,
+    claimed,
     saved,
   ],
   /** The first send of a month makes this call, and begins again. */
@@ -228,10 +228,12 @@ interface Case {
   readonly prepare: (owner: ProjectCredentials) => Request | Promise<Request>;
 }
 
-/** A send that is the first of its month. */
+/** A send that is the first of its month: it opens the month while the rest of the recipients is read. */
 function firstOfMonth(rounds: Rounds): Rounds {
-  const [saved, begun] = [rounds.slice(-1), rounds.slice(-2, -1)];
-  return [...rounds.slice(0, -1), ...databaseCalls.newMonth, ...begun, ...saved];
+  const [newMonth] = databaseCalls.newMonth;
+  const began = rounds.findIndex((calls) => calls.includes(begun)) + 1;
+  const [meanwhile = []] = rounds.slice(began, -2);
+  return [...rounds.slice(0, began), [...meanwhile, ...newMonth], [begun], ...rounds.slice(-2)];
 }
 
 const valid =

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { findNotification } from '../../lambdas/results/find-notification.ts';
-import { notificationResult } from '../../lambdas/results/notification-result.ts';
+import { findNotification, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
@@ -88,7 +87,7 @@ export class Owner {
       signal: AbortSignal,
     ) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const { random, scheduler } = this.#world;
+    const { scheduler } = this.#world;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const outcome = await this.#environments.run(
         kind,
@@ -104,7 +103,7 @@ export class Owner {
         },
       );
       if (outcome.kind === 'returned') return outcome.value;
-      await scheduler.sleep(random.latency(1000, 5000));
+      await scheduler.sleep(this.#world.stream('owner').latency(1000, 5000));
     }
     return undefined;
   }

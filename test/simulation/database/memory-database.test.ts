@@ -10,7 +10,7 @@ import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
-import { leasedItem, sliceStore } from '../../../lambdas/store/slices.ts';
+import { sliceStore } from '../../../lambdas/store/slices.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
@@ -55,6 +55,7 @@ test('the stores do the same on the database in memory and on the real engine', 
       done.push(name);
       const results = [];
       for (const stores of both) results.push(await resultOf(() => operation(stores)));
+      expect({ done, result: results[0] }).not.toEqual({ done, result: invalidRequest });
       expect({ sequence, done, result: results[1] }).toEqual({
         sequence,
         done,
@@ -64,11 +65,15 @@ test('the stores do the same on the database in memory and on the real engine', 
   }
 }, 120_000);
 
+/** A request that the database never accepts. */
+const invalidRequest = 'threw ValidationException';
+
 type Operation = readonly [name: string, (stores: Stores) => Promise<unknown>];
 
 function randomOperation(random: Random, projectId: string, ref: ProjectRef): Operation {
   const href = () => `https://push.example/${random.integer(1, 12)}`;
-  const hrefs = [...new Set([href(), href(), href()])];
+  // The same one twice, too: a browser that passes from one user to another is read twice.
+  const hrefs = [href(), href(), href()];
   const [first] = hrefs as [string];
   const userId = random.pick([undefined, 'ann', 'bob']);
   const channels = random.pick([undefined, ['news'], ['news', 'sales']]);
@@ -94,17 +99,10 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
   const write = {
     ...{ event, until: 5, isRead: random.chance(0.5) },
     position: random.integer(0, 3),
-    pending: random.integer(0, 3),
+    claimed: random.integer(0, 3),
     counts: { ...noCounts, attempted: 2, failed: 2, failures: { throttled: 2 } },
     ended: random.pick([undefined, undefined, 'delivered'] as const),
   };
-  const firstSlice = random.pick([
-    undefined,
-    {
-      slice: leasedItem({ ...key, slice: 0 }, write),
-      counters: [eventCounter(ref, send.id, 0, key.expiresAt)],
-    },
-  ]);
   const cap = random.pick([null, 3]);
   const hash = (href: string) => endpointHash(keyed(ref), href);
   const subscriberCap = random.pick([null, 3, 6]);
@@ -157,7 +155,7 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     ],
     [
       `begin ${send.id} by ${by}`,
-      ({ dynamo, names }) => sendStore(dynamo, names).begin(send, by, firstSlice, cap),
+      ({ dynamo, names }) => sendStore(dynamo, names).begin(send, by, cap),
     ],
     [
       `cancel ${send.id} by ${by}`,

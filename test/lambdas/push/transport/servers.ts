@@ -3,8 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type LookupFunction, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import { certificate } from '../../../../bench/certificate.ts';
 import type { PushRequest } from '../../../../lambdas/push/transport/transport.ts';
-import { certificate } from '../../../../local/push-service/certificate.ts';
 
 const servers: Server[] = [];
 const workers: Worker[] = [];
@@ -109,6 +109,9 @@ export function resolvingTo(...addresses: readonly string[]): LookupFunction {
 }
 
 export function request(overrides: Partial<PushRequest> & { origin: string }): PushRequest {
-  const headers = { TTL: '60' };
-  return { path: '/push/1', headers, body: Buffer.from('body'), timeoutMs: 10_000, ...overrides };
+  return {
+    ...{ path: '/push/1', headers: { TTL: '60' }, body: Buffer.from('body') },
+    ...{ timeoutMs: 10_000, mayStart: () => true },
+    ...overrides,
+  };
 }
