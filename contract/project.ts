@@ -1,4 +1,6 @@
-import { type MemberRole, type RouteName, routeNames } from './routes.ts';
+import type { OldWorker } from './old-worker.ts';
+import type { MemberRole } from './routes.ts';
+import { type RouteName, routeNames } from './routes.ts';
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */
 type ActionLimits = { readonly [Name in RouteName as `${Name}PerMinute`]?: number | null };
@@ -68,6 +70,7 @@ export interface Project {
   readonly members: readonly Member[];
   readonly plan: Plan;
   readonly vapid: VapidPairs;
+  readonly oldWorker?: OldWorker | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
 }

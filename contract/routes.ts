@@ -1,9 +1,5 @@
-import {
-  type EnvironmentName,
-  type TableName,
-  type TableVariable,
-  tableVariables,
-} from './environment.ts';
+import type { EnvironmentName } from './environment.ts';
+import { type TableName, type TableVariable, tableVariables } from './tables.ts';
 import { sendTimeline, sliceTimeline } from './timeline.ts';
 
 /** What the holder of a key may do, from least to most. `owner` is the secret key's; members' keys have the others. */

@@ -4,14 +4,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Quotas } from '../contract/aws-quotas.ts';
-import {
-  type DeployedSettings,
-  outputOf,
-  type TableName,
-  tableNames,
-} from '../contract/environment.ts';
+import type { DeployedSettings } from '../contract/environment.ts';
 import { type OtherVariable, type RouteName, routes } from '../contract/routes.ts';
 import { locateService } from '../contract/stack-name.ts';
+import { outputOf, type TableName, tableNames } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { Budget, serviceTag } from './budget.ts';

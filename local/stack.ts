@@ -11,13 +11,13 @@ import {
 } from 'aws-emulator/dynamodb';
 import { type GatewayOptions, startGateway } from 'aws-emulator/gateway';
 import type { AfterForgetting } from 'aws-emulator/loopback';
-import type { TableVariable } from '../contract/environment.ts';
 import {
   type DeployedSettings,
   type EnvironmentName,
   settingNames,
 } from '../contract/environment.ts';
 import { gatewayResponseTable } from '../contract/gateway-responses.ts';
+import type { TableVariable } from '../contract/tables.ts';
 import { provideAssembly } from './assembly.ts';
 import { startingResponse } from './pages.ts';
 import { startPushService } from './push-service/push-service.ts';

@@ -3,10 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { importSubscriptions } from '../../admin/subscriptions/import.ts';
-import { batchImport, type ImportedSubscription } from '../../admin/subscriptions/import-batch.ts';
+
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
+import {
+  batchImport,
+  type ImportedSubscription,
+  importSubscriptions,
+} from '../../lambdas/store/subscription-import.ts';
 import {
   endpointHash,
   type KeyedProject,

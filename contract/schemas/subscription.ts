@@ -6,7 +6,7 @@ import { readEndpoint, readEndpointUrl } from '../push-services.ts';
 import { channels, object, text, userId, wrongText } from './fields.ts';
 
 const choiceShape = {
-  userId: z.optional(userId),
+  userId: z.optional(z.nullable(userId)),
   channels: z.optional(channels(0)),
 } satisfies Readonly<Record<keyof Choice, unknown>>;
 
@@ -29,7 +29,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
     applicationServerKey: z.optional(applicationServerKey),
   }).check(
     z.refine(
-      ({ userId, userIdSignature }) => userIdSignature === undefined || userId !== undefined,
+      ({ userId, userIdSignature }) => userIdSignature === undefined || typeof userId === 'string',
       {
         error: 'needs "userId", which it signs',
         path: ['userIdSignature'],

@@ -59,7 +59,7 @@ export function seenSince(now: number, seenWithinDays: number): number {
   return now - (seenWithinDays + 1) * dayMs;
 }
 
-const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber';
+const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber, imported';
 
 /** Queries that run at once. */
 const concurrency = 16;

@@ -1,5 +1,6 @@
 import type { Conditions } from '../../contract/conditions.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
+import type { OldWorker } from '../../contract/old-worker.ts';
 import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
 import type { MemberRole } from '../../contract/routes.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
@@ -29,14 +30,21 @@ export interface ProjectItem {
   readonly vapidPublicKey: string;
   /** Number of the current pair: how often the pair was rotated. */
   readonly vapidPair: number;
-  /** Public key of the pair before it, until the operator drops that. */
+  /** Public key of the pair before it, or of one from another service, until the operator drops that. */
   readonly previousVapidPublicKey?: string;
-  /** ISO 8601; absent before the first rotation. */
+  /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
+  /** The service worker that imported subscriptions may still have. */
+  readonly oldWorker?: OldWorkerItem | undefined;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
+  /** ISO 8601. */
+  readonly until: string;
 }
 
 /** A member of a project, stored under the name. */
@@ -92,6 +100,8 @@ export interface SubscriptionItem {
   readonly projectUser?: string | undefined;
   /** What the visitor has chosen to receive; absent instead of empty. */
   readonly channels?: readonly string[] | undefined;
+  /** Whether it was imported, and the browser has made no choice of its own since. */
+  readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
   readonly vapidPairNumber?: number | undefined;
   /** Epoch ms. */

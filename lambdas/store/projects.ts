@@ -188,7 +188,7 @@ class RecentlyUsed<Value> {
 }
 
 function fromItem(item: ProjectItem): Project {
-  const { previousKeyHash: hash, previousKeyUntil: until, members } = item;
+  const { previousKeyHash: hash, previousKeyUntil: until, members, oldWorker } = item;
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
@@ -199,6 +199,7 @@ function fromItem(item: ProjectItem): Project {
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     members: Object.entries(members).map(memberOf),
     plan: item.plan,
+    oldWorker: oldWorker && { ...oldWorker, until: new Date(oldWorker.until) },
     createdAt: item.createdAt,
     vapid: {
       current: { number, publicKey: vapidPublicKey },

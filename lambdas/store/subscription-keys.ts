@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { encodeBase64url } from '../../contract/base64url.ts';
-import type { Choice } from '../../contract/choice.ts';
+import type { Choice, StatedChoice } from '../../contract/choice.ts';
 import type { Project, ProjectRef } from '../../contract/project.ts';
 import type { SubscriptionItem } from './items.ts';
 
@@ -73,12 +73,12 @@ export function storedPairNumber(number: number): number | undefined {
 /** A visitor's choice as a subscription has it. */
 export function storedChoice(
   project: ProjectRef,
-  { userId, channels = [], ...others }: Choice,
+  { userId, channels = [], ...others }: StatedChoice,
 ): { readonly [Name in 'projectUser' | 'channels']: SubscriptionItem[Name] } {
   // A member that is not stored is a type error.
   others satisfies Readonly<Record<keyof typeof others, never>>;
   return {
-    projectUser: userId === undefined ? undefined : projectUser(project, userId),
+    projectUser: typeof userId === 'string' ? projectUser(project, userId) : undefined,
     channels: channels.length === 0 ? undefined : channels,
   };
 }

@@ -58,6 +58,16 @@ interface Condition {
 const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
 
 /**
+ * Whether a subscription uses a pair before the current one, whose number is `:current`. The first pair has the number 0,
+ * which is not stored; one that was added before it has -1.
+ */
+export function earlierPair(currentPair: number): string {
+  return currentPair === 0
+    ? 'vapidPairNumber < :current'
+    : '(attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)';
+}
+
+/**
  * A stored time that is this much later than now is that of a wrong clock, not of a later request. A write of a function
  * for browsers is under way for less.
  */
@@ -153,7 +163,7 @@ export function subscriptionStore(
       signal?: AbortSignal,
     ): Promise<number> {
       const condition = {
-        expression: `${exists.expression} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
+        expression: `${exists.expression} AND ${earlierPair(currentPair)}`,
         values: { current: currentPair },
       };
       return remove(project, endpointHashes, condition, signal);
@@ -190,24 +200,43 @@ export function subscriptionStore(
     };
   }
 
-  /** @returns whether the subscription exists. */
-  function update(
+  /**
+   * A request that names neither user id nor channels clears both, but keeps imported ones: its browser has not chosen
+   * yet. Any other request ends the import.
+   * @returns whether the subscription exists.
+   */
+  async function update(
     project: ProjectRef,
     hash: Uint8Array,
     { endpoint: { origin, path }, keys, vapidPairNumber, requestedAt, ...choice }: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const attributes = {
+    const others = {
       ...{ origin, path, ...keys, updatedAt: requestedAt },
-      ...storedChoice(project, choice),
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
-    return change(project, hash, attributes, isEarlier(requestedAt), signal);
+    const all = { ...others, ...storedChoice(project, choice), imported: undefined };
+    const earlier = isEarlier(requestedAt);
+    const hasChosen = choice.userId !== undefined || choice.channels !== undefined;
+    if (hasChosen) return (await change(project, hash, all, earlier, signal)) !== 'absent';
+    const [own, imported] = ['attribute_not_exists', 'attribute_exists'].map((has) => ({
+      ...earlier,
+      expression: `${earlier.expression} AND ${has}(imported)`,
+    }));
+    for (;;) {
+      const found = await change(project, hash, all, own!, signal);
+      if (typeof found === 'string') return found === 'changed';
+      // Otherwise a later request has stored it.
+      if (!found.imported) return true;
+      const kept = await change(project, hash, others, imported!, signal);
+      if (typeof kept === 'string') return kept === 'changed';
+      if (kept.imported) return true;
+    }
   }
 
   /**
    * Sets attributes of a subscription that meets the condition, and removes undefined ones.
-   * @returns whether it exists.
+   * @returns the subscription if it does not meet the condition.
    */
   async function change(
     project: ProjectRef,
@@ -215,7 +244,7 @@ export function subscriptionStore(
     attributes: Partial<SubscriptionItem>,
     { expression, values: conditionValues }: Condition,
     abortSignal?: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<'changed' | 'absent' | SubscriptionItem> {
     try {
       await dynamo.send(
         new UpdateCommand({
@@ -227,10 +256,10 @@ export function subscriptionStore(
         }),
         { abortSignal },
       );
-      return true;
+      return 'changed';
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
-      return error.Item !== undefined;
+      return (error.Item as SubscriptionItem | undefined) ?? 'absent';
     }
   }
 

@@ -58,10 +58,10 @@ export async function subscribe(
    */
   async function expectProven(
     project: IdentityProject,
-    userId: string | undefined,
+    userId: string | null | undefined,
     signature: string | undefined,
   ): Promise<IdentityProject> {
-    if (userId === undefined) return project;
+    if (typeof userId !== 'string') return project;
     if (signature === undefined) {
       if (project.userIds === 'open') return project;
       throw new ServiceError(

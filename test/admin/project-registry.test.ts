@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { hashKey } from '../../admin/project-keys.ts';
-import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { hashKey, type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';

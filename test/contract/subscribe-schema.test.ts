@@ -177,7 +177,7 @@ test.each([
   ['', 'must be text of 1 to 256 characters'],
   ['x'.repeat(257), 'must be text of 1 to 256 characters, and has 257'],
   [7, 'must be text of 1 to 256 characters, not a number: convert it with String()'],
-  [null, 'must be text of 1 to 256 characters'],
+  [true, 'must be text of 1 to 256 characters'],
   ['\ud800', 'must be well-formed Unicode'],
 ])('the userId %j is refused', (userId, message) => {
   expect(issuesOf({ ...subscription(), userId })).toEqual([`userId: ${message}`]);
@@ -220,9 +220,12 @@ test.each([null, ['a'], {}, true])('the userIdSignature %j is refused', (userIdS
 });
 
 test('a userIdSignature without a userId is refused', () => {
-  expect(issuesOf({ ...subscription(), userIdSignature: 'x' })).toEqual([
-    'userIdSignature: needs "userId", which it signs',
-  ]);
+  for (const userId of [undefined, null]) {
+    expect(issuesOf({ ...subscription(), userId, userIdSignature: 'x' })).toEqual([
+      'userIdSignature: needs "userId", which it signs',
+    ]);
+  }
+  expect(issuesOf({ ...subscription(), userId: null })).toEqual([]);
 });
 
 test('unsubscribe accepts endpoints of any push service and normalises them', () => {

@@ -14,7 +14,7 @@ const examples = readdirSync('examples', { withFileTypes: true })
   .map(({ name }) => join('examples', name));
 
 const documents = [
-  ...['.', 'docs', 'docs/decisions', 'lambdas/push/transport'],
+  ...['.', 'docs', 'docs/decisions', 'docs/migrate', 'lambdas/push/transport'],
   ...['aws-emulator', 'bench', 'console', 'sdk'],
   ...examples,
 ].flatMap((folder) =>
@@ -24,6 +24,7 @@ const documents = [
     .filter((name) => name !== 'CHANGELOG.md')
     .map((name) => join(folder, name)),
 );
+documents.push('llms.txt');
 
 test.each(documents)('%s refers to files that exist', (document) => {
   const text = readFileSync(document, 'utf8');
@@ -35,6 +36,13 @@ test.each(documents)('%s refers to files that exist', (document) => {
     .filter((span) => repositoryPath.test(span) && !generated.test(span));
   expect([...links, ...paths].filter((path) => !existsSync(path))).toEqual([]);
 });
+
+test.each(documents.filter((name) => name.startsWith('docs/migrate/')))(
+  '%s is a page of at most 40 lines',
+  (document) => {
+    expect(readFileSync(document, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+  },
+);
 
 test('the pattern matches paths but not placeholders', () => {
   expect(repositoryPath.test('lambdas/send/send.ts')).toBe(true);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { outputOf, tableNames, tableVariables } from '../../../contract/environment.ts';
+import { outputOf, tableNames, tableVariables } from '../../../contract/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 import { AwsError } from '../../fixtures/aws-protocols.ts';
 import { settings, useOperator } from '../../fixtures/operator.ts';

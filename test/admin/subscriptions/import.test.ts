@@ -1,14 +1,12 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { type ImportListDependencies, importList } from '../../../admin/commands/import.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
-import {
-  type ImportLinesDependencies,
-  importLines,
-} from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
+import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../contract/project.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
+import { batchImport, type ImportBatch } from '../../../lambdas/store/subscription-import.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
@@ -31,20 +29,23 @@ beforeEach(async () => {
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
 function run(
-  overrides: Partial<ImportLinesDependencies> = {},
+  overrides: Partial<ImportListDependencies> = {},
   { into = project, texts = lines } = {},
 ) {
-  async function* all() {
-    for (const text of texts) yield { text };
+  async function* rows() {
+    for (const [index, text] of texts.entries()) yield { line: index + 1, value: JSON.parse(text) };
   }
-  return importLines(all(), {
-    projectId: into.projectId,
-    readLine: lineReader(into, [], clock),
-    importBatch,
-    sleep: async () => {},
-    onProgress: () => {},
-    ...overrides,
-  });
+  return importList(
+    { form: 'JSON lines', rows: rows() },
+    {
+      projectId: into.projectId,
+      columns: new ListColumns(undefined),
+      readLine: lineReader(into, [], clock),
+      importBatch,
+      sleep: async () => {},
+      ...overrides,
+    },
+  );
 }
 
 const stored = () => readSubscribers(database.dynamo, database.tables, project.ref);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { removeProject } from '../../../admin/project-removal.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
@@ -9,6 +8,7 @@ import { newSubscriberParts, usedParts } from '../../../lambdas/store/counters.t
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { removeProject } from '../../../lambdas/store/project-removal.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import { sliceStore } from '../../../lambdas/store/slices.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
