@@ -5,7 +5,6 @@ const sections: readonly (readonly [file: string, heading: string])[] = [
   ['docs/deploy.md', '## From the package'],
   ['docs/sdk.md', '## Install'],
   ['docs/sdk.md', '### Serve the service worker'],
-  ['docs/sdk.md', '### With your own service worker'],
   ['docs/sdk.md', '## `Carillon.init(options)`'],
   ['docs/sdk.md', '## The client'],
   ['docs/sending.md', '## What to retry'],

@@ -1,158 +1,233 @@
-import { hasConditions } from './conditions.ts';
-import { countText } from './count-text.ts';
-import { type FailureReason, failureReasons } from './failure-reasons.ts';
+import { type Conditions, conditionsOf } from './conditions.ts';
+import { countOf, countText } from './count-text.ts';
+import type { FailureReason } from './failure-reasons.ts';
 import { limits } from './limits.ts';
-import { isInProgress } from './notification-status.ts';
-import type { NotificationResult } from './schemas/notification.ts';
+import { namesIn } from './placeholders.ts';
+import type { NotificationContent, NotificationResult } from './schemas/notification.ts';
 
-/** `bad`: most were not reached. `warning`: noticeably many were not. `neutral`: not decided, or meant so. */
-export type Tone = 'good' | 'neutral' | 'warning' | 'bad';
+/** The words in which people read what became of a notification, to whom it went, and why pushes failed. */
 
-/** What became of a notification, for people. */
+/** How good an outcome is. `info`: not decided. `neutral`: meant so, or nobody to reach. */
+export type Tone = 'info' | 'good' | 'neutral' | 'warning' | 'bad';
+
+/** Each word for an outcome, with how it looks. The icon tells it without the colour. */
+const looks = {
+  Sending: { tone: 'info', icon: 'ring' },
+  Stopping: { tone: 'info', icon: 'ring' },
+  Interrupted: { tone: 'bad', icon: 'brokenRing' },
+  Stopped: { tone: 'neutral', icon: 'square' },
+  'No recipients': { tone: 'neutral', icon: 'dash' },
+  Failed: { tone: 'bad', icon: 'cross' },
+  'Mostly failed': { tone: 'bad', icon: 'cross' },
+  'Partly delivered': { tone: 'warning', icon: 'exclamation' },
+  Sent: { tone: 'good', icon: 'tick' },
+} as const satisfies Record<string, { readonly tone: Tone; readonly icon: string }>;
+
+export type OutcomeWord = keyof typeof looks;
+
+/** What became of a notification. */
 export interface DeliveryVerdict {
+  readonly word: OutcomeWord;
   readonly tone: Tone;
-  /** A few words for lists. Present only for bad news. */
-  readonly label?: string;
-  /** Sentences. */
-  readonly text: string;
-  /** What to do. Present only if pushes failed noticeably, and for an interruption. */
-  readonly advice?: string;
+  /** `ring`: it turns. */
+  readonly icon: (typeof looks)[OutcomeWord]['icon'];
+  readonly sentence: string;
 }
 
 /** A notification, or the response of its send. */
 export type Judged = Pick<
   NotificationResult,
-  'audience' | 'attempted' | 'delivered' | 'removed' | 'failed' | 'failures' | 'unreached'
+  'audience' | 'attempted' | 'delivered' | 'failed' | 'unreached'
 > & {
   /** Default: sent. */
   readonly status?: NotificationResult['status'] | undefined;
 };
 
-/** Parts of the audience from which on failures are bad news. */
-const badPart = 1 / 2;
-const warningPart = 1 / 20;
+/** Parts of the audience from which on its loss changes the word. */
+const mostPart = 1 / 2;
+const noticeablePart = 1 / 20;
 
-/** Says what became of a notification, and how good that is. */
-export function deliveryVerdict(result: Judged): DeliveryVerdict {
-  const { status = 'sent' } = result;
-  if (status === 'sending') {
-    return { tone: 'neutral', text: 'Sending. The counts of the last seconds may be missing.' };
-  }
-  if (status === 'stopping') {
-    const text =
-      'Stopping: the last pushes start within a few seconds. The counts may still change.';
-    return { tone: 'neutral', text };
-  }
-  if (status === 'stopped') {
-    const verdict = endedVerdict(result);
-    return {
-      ...verdict,
-      tone: verdict.tone === 'good' ? 'neutral' : verdict.tone,
-      text: `Stopped. ${verdict.text}`,
-    };
-  }
-  if (status === 'interrupted') {
-    return {
-      tone: 'bad',
-      label: 'Interrupted',
-      text: `Interrupted: a function crashed, and its part of the audience is not continued. ${deliveredText(result)} The others did not get the notification, or nobody knows whether they did.`,
-      advice: failureAdvice.interrupted,
-    };
-  }
-  return endedVerdict(result);
+/**
+ * Says what became of a notification.
+ * @param subscribers of the project: about as many get a broadcast that is being sent.
+ */
+export function deliveryVerdict(result: Judged, subscribers?: number): DeliveryVerdict {
+  const [word, sentence] = outcomeOf(result, subscribers);
+  return { word, sentence, ...looks[word] };
 }
 
-/** Whether the audience was empty. A send that is in progress may still find subscribers. */
-export function hasNoSubscriber({ attempted, unreached, status = 'sent' }: Judged): boolean {
-  return attempted === 0 && unreached === undefined && !isInProgress(status);
+/** Whether somebody should look at it: part of the audience was lost. */
+export function needsAttention(result: Judged): boolean {
+  const { tone } = deliveryVerdict(result);
+  return tone === 'bad' || tone === 'warning';
 }
 
-function endedVerdict(result: Judged): DeliveryVerdict {
-  const { attempted, delivered, removed, failed, unreached = 0, audience, status } = result;
-  if (hasNoSubscriber(result)) {
-    return { tone: 'neutral', text: `No subscriber matched: ${emptinessOf(audience)}.` };
+/** Subscriptions that a notification was for, as far as they are known. */
+export function audienceSize({ attempted, unreached = 0 }: Judged): number {
+  return attempted + unreached;
+}
+
+function outcomeOf(result: Judged, subscribers?: number): readonly [OutcomeWord, string] {
+  const { status = 'sent', audience, delivered } = result;
+  const size = audienceSize(result);
+  const lost = lostOf(result);
+  const count = countText(delivered);
+  const ofAll = `${count} of ${countText(size)}`;
+  switch (status) {
+    case 'sending': {
+      const isToAll = audience === 'everyone' && subscribers !== undefined;
+      const about = isToAll ? `, of about ${countText(Math.max(subscribers, size))}` : '';
+      return ['Sending', `${count} delivered so far${about}.`];
+    }
+    case 'stopping':
+      return ['Stopping', 'The last pushes end within seconds.'];
+    case 'interrupted':
+      return ['Interrupted', `${count} delivered. The rest did not get it, or nobody knows.`];
+    case 'stopped': {
+      const were = delivered === 1 ? 'was' : 'were';
+      return ['Stopped', `${ofAll} ${were} delivered before the stop.`];
+    }
   }
-  const nobody = status === 'stopped' ? 'Nobody was reached' : 'Sent, but nobody was reached';
-  if (delivered === 0 && failed > 0) {
-    return {
-      tone: 'bad',
-      label: 'Nobody reached',
-      text: `${nobody}: ${failuresText(result)}.`,
-      advice: adviceFor(result),
-    };
+  if (size === 0) return ['No recipients', emptinessText(audience)];
+  if (delivered === 0 && lost === 0) return ['No recipients', goneText(size)];
+  if (delivered === 0) return ['Failed', `None of ${countText(size)} was delivered.`];
+  const sentence = `${ofAll} delivered.`;
+  if (lost >= mostPart * size) return ['Mostly failed', sentence];
+  if (isLossNoticeable(result) || result.unreached) return ['Partly delivered', sentence];
+  return ['Sent', sentence];
+}
+
+/** Subscriptions that should have got the notification and did not. */
+export function lostOf({ failed, unreached = 0 }: Judged): number {
+  return failed + unreached;
+}
+
+/** Whether so much was lost that it matters. */
+export function isLossNoticeable(result: Judged): boolean {
+  return lostOf(result) >= noticeablePart * audienceSize(result);
+}
+
+function goneText(count: number): string {
+  return count === 1
+    ? 'The only one had unsubscribed, and was removed.'
+    : `All ${countText(count)} had unsubscribed, and were removed.`;
+}
+
+/** Of each condition: whom it selects, and the verb before it. */
+const conditionTexts: {
+  readonly [Name in keyof Conditions]-?: readonly [
+    verb: string,
+    text: (value: NonNullable<Conditions[Name]>) => string,
+  ];
+} = {
+  channels: ['has', (names) => `channel${names.length === 1 ? '' : 's'} ${names.join(' or ')}`],
+  seenWithinDays: ['was', (days) => `seen within ${countOf(days, 'day')}`],
+};
+
+type Audience = NotificationResult['audience'];
+
+function conditionsIn(audience: Exclude<Audience, 'everyone'>) {
+  const given = conditionsOf(audience);
+  // In one order: the database keeps none.
+  return (Object.keys(conditionTexts) as (keyof Conditions)[]).flatMap((name) => {
+    const [verb, text] = conditionTexts[name];
+    const value = given[name];
+    return value === undefined ? [] : [{ name, verb, text: text(value as never) }];
+  });
+}
+
+/** Why nobody was in an audience. */
+function emptinessText(audience: Audience): string {
+  if (audience === 'everyone') return 'Nobody is subscribed.';
+  const whom = audience.users === undefined ? 'No subscriber' : 'None of these users';
+  const predicates = conditionsIn(audience).map(({ verb, text }) => `${verb} ${text}`);
+  return `${whom} ${predicates.join(' and ') || 'is subscribed'}.`;
+}
+
+/** `everyone`, `channels news or sales, seen within 30 days`, `312 users, personal`. */
+export function audienceText({
+  audience,
+  ...content
+}: { readonly audience: Audience } & Partial<NotificationContent>): string {
+  if (audience === 'everyone') return audience;
+  const conditions = conditionsIn(audience);
+  const texts = conditions.map(({ text }) => text);
+  if (audience.users !== undefined) {
+    // Only a text for each user has placeholders.
+    const isPersonal = namesIn(content as NotificationContent).length > 0;
+    const users = countOf(audience.users, 'user');
+    return [isPersonal ? `${users}, personal` : users, ...texts].join(', ');
   }
-  if (delivered === 0 && removed > 0) {
-    const text = `${nobody}: ${countText(removed)} unsubscribed before, and ${removed === 1 ? 'is' : 'are'} removed now.`;
-    return { tone: 'warning', label: 'Nobody reached', text };
-  }
-  if (failed >= warningPart * attempted && failed > 0) {
-    return {
-      tone: failed >= badPart * attempted ? 'bad' : 'warning',
-      label: `${countText(failed)} of ${countText(attempted)} failed`,
-      text: `${deliveredText(result)} ${failuresText(result)}.`,
-      advice: adviceFor(result),
-    };
-  }
-  // Who stops a notification wants that.
-  if (unreached > 0 && status !== 'stopped') {
-    const label = `At least ${countText(unreached)} not attempted`;
-    return { tone: 'warning', label, text: deliveredText(result) };
-  }
-  return { tone: 'good', text: deliveredText(result) };
+  return conditions[0]?.name === 'channels' ? texts.join(', ') : `subscribers ${texts.join(', ')}`;
 }
 
-function deliveredText({ attempted, delivered }: Judged): string {
-  const noun = attempted === 1 ? 'subscriber' : 'subscribers';
-  return `Delivered to ${countText(delivered)} of ${countText(attempted)} ${noun}.`;
+/** What a person can do about a failure with a button. `copyNote`: tell the operator. */
+export type FailureAction = 'sendAgain' | 'editCopy' | 'openSettings' | 'copyNote';
+
+interface FailureText {
+  readonly heading: string;
+  /** What happened or what to do, in sentences. */
+  readonly text: string;
+  readonly action?: FailureAction;
 }
 
-function emptinessOf(audience: Judged['audience']): string {
-  if (audience === 'everyone') return 'nobody is subscribed to this project';
-  const { users: _, ...conditions } = audience;
-  return hasConditions(conditions)
-    ? 'no subscription meets the conditions'
-    : 'none of the user ids has a subscription';
-}
+const reachesAgain = 'Sending again also reaches those who have it.';
 
-/** `10,001 failed, most because the push service refused the VAPID token or its subject`. */
-function failuresText({ failed, failures }: Judged): string {
-  const reason = mostFrequent(failures);
-  if (reason === undefined) return `${countText(failed)} failed`;
-  const count = failures![reason]!;
-  const share = count === failed ? 'all' : count > failed / 2 ? 'most' : 'many';
-  const cause = failureReasons[reason];
-  const because = `because ${cause[0]!.toLowerCase()}${cause.slice(1, -1)}`;
-  return `${countText(failed)} failed, ${failed === 1 ? '' : `${share} `}${because}`;
-}
-
-function adviceFor({ failures }: Judged): string {
-  return failureAdvice[mostFrequent(failures) ?? 'internal_error'];
-}
-
-function mostFrequent(failures: Judged['failures'] = {}): FailureReason | undefined {
-  const reasons = Object.keys(failures) as FailureReason[];
-  return reasons.sort((one, other) => failures[other]! - failures[one]!)[0];
-}
-
-/** What the project's owner, or the operator of the service, can do about a failure. */
-export const failureAdvice: Readonly<Record<FailureReason, string>> = {
-  dropped: 'Send less often: Windows drops messages of sites that send many, and of blocked ones.',
-  key_mismatch:
-    'Check that the page passes the application server key of this project to the SDK, and that an imported list has the keys with which its browsers subscribed.',
-  vapid_refused:
-    'The operator checks the setting vapidSubject: an address at which push services can reach somebody.',
-  too_large: `Shorten the texts, the URLs or the data: messages up to ${limits.messageBytesEverywhere.toLocaleString('en')} bytes fit everywhere.`,
-  refused: 'The operator finds which push service it was in the log, in the lines “failed pushes”.',
-  throttled: 'Send later. If it happens again, the operator lowers the setting pushesPerSecond.',
-  unavailable:
-    'Send again when the push service has recovered. It also reaches those who have the notification.',
-  no_response:
-    'The operator checks that the functions reach the push service: its name, the network, and a proxy or firewall between.',
-  unsendable:
-    'The operator compares the setting extraPushOrigins with the endpoints of the subscriptions.',
-  not_removed: 'Nothing: the next send removes them.',
-  internal_error:
-    'The operator finds the error in the log, in the lines “push fault”, and reports it.',
-  interrupted:
-    'The operator finds the cause in the log of the functions. A second send also reaches those who have the notification.',
+/** What the sender of a notification, or the operator of the service, should know of each failure. */
+export const failureTexts: Readonly<Record<FailureReason, FailureText>> = {
+  dropped: {
+    heading: 'Windows dropped it',
+    text: 'It drops messages of sites that send many, and of blocked ones. Send less often.',
+  },
+  key_mismatch: {
+    heading: 'Subscribed with another key',
+    text: 'Compare the key in your page with this project’s.',
+    action: 'openSettings',
+  },
+  vapid_refused: {
+    heading: 'The contact address was refused',
+    text: 'The operator corrects vapidSubject.',
+    action: 'copyNote',
+  },
+  too_large: {
+    heading: 'Too large for a push service',
+    text: `${countText(limits.messageBytesEverywhere)} bytes fit everywhere.`,
+    action: 'editCopy',
+  },
+  refused: {
+    heading: 'Refused by a push service',
+    text: 'The operator finds its response in the log, “failed pushes”.',
+    action: 'copyNote',
+  },
+  throttled: {
+    heading: 'Too fast for a push service',
+    text: 'Send later; if it repeats, the operator lowers pushesPerSecond.',
+    action: 'sendAgain',
+  },
+  unavailable: {
+    heading: 'A push service was down',
+    text: `It returned errors, also after retries. ${reachesAgain}`,
+    action: 'sendAgain',
+  },
+  no_response: {
+    heading: 'No connection to a push service',
+    text: 'The operator checks name resolution, proxy and firewall.',
+    action: 'copyNote',
+  },
+  unsendable: {
+    heading: 'Push service not accepted',
+    text: 'The operator compares extraPushOrigins with the subscriptions.',
+    action: 'copyNote',
+  },
+  not_removed: { heading: 'Had unsubscribed', text: 'The next send removes them. Nothing to do.' },
+  internal_error: {
+    heading: 'A fault of Carillon',
+    text: 'The operator finds “push fault” in the log and reports it.',
+    action: 'copyNote',
+  },
+  interrupted: {
+    heading: 'Nobody knows',
+    text: `A function ended too early. ${reachesAgain}`,
+    action: 'sendAgain',
+  },
 };

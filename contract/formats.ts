@@ -4,9 +4,6 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 /** `limits.channelNameLength` characters. */
 export const channelPattern = /^[a-z0-9-]{1,32}$/;
 
-/** The JSON of a list of such names. */
-export const channelListPattern = /^\[("[a-z0-9-]{1,32}",?)*\]$/;
-
 /** SHA-256 of an endpoint, 32 bytes in base64url. The 2 bits of the last character that encode nothing are 0. */
 export const deviceIdPattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
@@ -26,3 +23,8 @@ export const applicationServerKeyPattern = /^B[A-P][A-Za-z0-9_-]{85}$/;
 /** `carillon_id_` and 256 random bits in base64url. */
 export const identityKeyPrefix = 'carillon_id_';
 export const identityKeyPattern = /^carillon_id_[A-Za-z0-9_-]{43}$/;
+
+/** Whether anything of a text can be seen: not of spaces, control characters, and characters without a width. */
+export function hasVisibleCharacter(text: string): boolean {
+  return /[^\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
+}

@@ -116,7 +116,7 @@ export function projectCard(project: CardProject, baseUrl: string, paint: Paint 
     '',
     heading('In your site'),
     '',
-    `npm install ./carillon-*.tgz    # ${sdkSource}`,
+    `npm install ./carillon-[0-9]*.tgz    # ${sdkSource}`,
     'cp node_modules/carillon/carillon-sw.js public/    # the folder that your site serves at /',
     '',
     "import { init } from 'carillon';",

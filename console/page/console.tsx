@@ -1,57 +1,53 @@
+import { useHash } from '@mantine/hooks';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { type ComponentType, useEffect, useMemo, useState } from 'react';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
-import { projectClient } from './calls/project-client.ts';
-import { Boundary } from './components/boundary.tsx';
+import { AudienceView } from './audience-view.tsx';
+import { projectClient } from './calls/queries.ts';
 import { Frame } from './frame.tsx';
-import { fragmentOf, type Place, placeOf } from './routing/place.ts';
+import { LocalView } from './local-view.tsx';
+import { NotificationView } from './notifications/notification-view.tsx';
+import { NotificationsView } from './notifications/notifications-view.tsx';
+import { OverviewView } from './overview/overview-view.tsx';
+import { fragmentOf, type Place, placeOf, type ViewName } from './place.ts';
 import { firstForm, type SendForm } from './send/send-form.ts';
 import { SendView } from './send/send-view.tsx';
 import { isOffered, type Session, SessionContext, type SignedIn } from './session.ts';
-import { LocalView } from './views/local.tsx';
-import { NotificationView } from './views/notification.tsx';
-import { NotificationsView } from './views/notifications.tsx';
-import { OverviewView } from './views/overview.tsx';
-import { SignIn } from './views/sign-in.tsx';
-import { UsersView } from './views/users.tsx';
+import { SettingsView } from './settings-view.tsx';
+import { SignIn } from './sign-in.tsx';
+import { Boundary } from './view.tsx';
 
 /** The whole page. @param local the demo project, if `npm start` serves the page. */
-export function Console({ local }: { readonly local: LocalSession | undefined }) {
-  const place = usePlace();
+export function Console({ local }: { local: LocalSession | undefined }) {
+  // The URL's fragment: it changes by links, and by the browser's history.
+  const [fragment] = useHash({ getInitialValueInEffect: false });
+  const place = useMemo(() => placeOf(fragment), [fragment]);
   const [signedIn, setSignedIn] = useState<SignedIn | undefined>(() => demoIn(local, place));
   const [isExpired, setExpired] = useState(false);
-  if (signedIn === undefined) {
-    return (
-      <SignIn
-        projectId={place?.projectId}
-        isExpired={isExpired}
-        onSignIn={(session) => {
-          setExpired(false);
-          setSignedIn(session);
-        }}
-      />
-    );
-  }
+  const change = (session: SignedIn | undefined, expired = false) => {
+    setExpired(expired);
+    setSignedIn(session);
+  };
+  if (signedIn === undefined)
+    return <SignIn projectId={place?.projectId} isExpired={isExpired} onSignIn={change} />;
+  const signOut = (expired: boolean) => change(undefined, expired);
+  const isLocal = local !== undefined;
   return (
     <SignedInConsole
       key={signedIn.key}
       signedIn={signedIn}
-      isLocal={local !== undefined}
+      isLocal={isLocal}
       place={place}
-      onSignOut={(expired) => {
-        setExpired(expired);
-        setSignedIn(undefined);
-      }}
+      onSignOut={signOut}
     />
   );
 }
 
 /** The first page of `npm start` is signed in to the demo project; other projects ask for their key. */
 function demoIn(local: LocalSession | undefined, place: Place | undefined): SignedIn | undefined {
-  if (local === undefined || (place !== undefined && place.projectId !== local.projectId)) {
+  if (local === undefined || (place !== undefined && place.projectId !== local.projectId))
     return undefined;
-  }
   return { projectId: local.projectId, key: local.secretKey, access: { role: 'owner' } };
 }
 
@@ -65,22 +61,37 @@ interface SignedInProps {
 function SignedInConsole({ signedIn, isLocal, place, onSignOut }: SignedInProps) {
   const { projectId, key } = signedIn;
   const [draft, setDraft] = useState<SendForm>(() => firstForm(isLocal));
+  const [testUserId, setTestUserId] = useState<string>();
   const client = useMemo(() => projectClient(projectId, key), [projectId, key]);
   const [queries] = useState(() => queryClient(() => onSignOut(true)));
-  const session: Session = { ...signedIn, client, isLocal, draft, setDraft };
-  const shown: Place =
-    place?.projectId === projectId && isOffered(place, session)
-      ? place
-      : { view: 'overview', projectId };
+  const session: Session = {
+    ...signedIn,
+    client,
+    isLocal,
+    signOut: () => onSignOut(false),
+    href: (to) =>
+      fragmentOf({
+        projectId,
+        ...(typeof to === 'string' ? { view: to } : { view: 'notification', ...to }),
+      }),
+    draft,
+    setDraft,
+    testUserId,
+    setTestUserId,
+  };
+  const isShown = place?.projectId === projectId && isOffered(place, session);
+  const shown: Place = isShown ? place : { view: 'overview', projectId };
   useEffect(() => {
     if (shown !== place) history.replaceState(null, '', fragmentOf(shown));
   });
+  const View = shown.view === 'notification' ? null : views[shown.view];
   return (
     <QueryClientProvider client={queries}>
       <SessionContext.Provider value={session}>
-        <Frame place={shown} onSignOut={() => onSignOut(false)}>
+        <Frame place={shown}>
           <Boundary key={fragmentOf(shown)}>
-            <ViewOf place={shown} />
+            {shown.view === 'notification' && <NotificationView id={shown.notificationId} />}
+            {View && <View />}
           </Boundary>
         </Frame>
       </SessionContext.Provider>
@@ -88,24 +99,14 @@ function SignedInConsole({ signedIn, isLocal, place, onSignOut }: SignedInProps)
   );
 }
 
-function ViewOf({ place }: { readonly place: Place }) {
-  if (place.view === 'send') return <SendView />;
-  if (place.view === 'notifications') return <NotificationsView />;
-  if (place.view === 'notification') return <NotificationView id={place.notificationId} />;
-  if (place.view === 'users') return <UsersView />;
-  return place.view === 'local' ? <LocalView /> : <OverviewView />;
-}
-
-/** The current place. It changes with the URL's fragment: by links, and by the browser's history. */
-function usePlace(): Place | undefined {
-  const [fragment, setFragment] = useState(location.hash);
-  useEffect(() => {
-    const read = () => setFragment(location.hash);
-    window.addEventListener('hashchange', read);
-    return () => window.removeEventListener('hashchange', read);
-  }, []);
-  return useMemo(() => placeOf(fragment), [fragment]);
-}
+const views: Readonly<Record<ViewName, ComponentType>> = {
+  overview: OverviewView,
+  notifications: NotificationsView,
+  audience: AudienceView,
+  settings: SettingsView,
+  local: LocalView,
+  send: SendView,
+};
 
 /** One for each sign-in, so that nobody sees what another key has loaded. */
 function queryClient(onRefused: () => void): QueryClient {

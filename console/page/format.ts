@@ -1,6 +1,6 @@
-/** A part of a whole in percent; empty if the whole is 0. */
+/** A part of a whole in percent. Empty if there is no whole, and if events of it were lost: a rate is at most 100 %. */
 export function rateText(part: number, whole: number): string {
-  if (whole === 0) return '';
+  if (whole === 0 || part > whole) return '';
   const percent = (100 * part) / whole;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   // 99.96 % are not 100 %.
@@ -15,34 +15,46 @@ export function timeText(iso: string): string {
   return dateTime.format(new Date(iso));
 }
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
+const thisYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
+const anyYear = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+
+/** `Nov 3`, of another year `Nov 3, 2025`. @param iso RFC 3339. @returns the day in this browser's time zone. */
+export function dateText(iso: string, nowMs: number): string {
+  const date = new Date(iso);
+  return (date.getFullYear() === new Date(nowMs).getFullYear() ? thisYear : anyYear).format(date);
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
 const spans = [
-  ['second', 60],
-  ['minute', 60],
-  ['hour', 24],
-  ['day', 30],
+  ['second', 's', 1000, 60],
+  ['minute', 'min', 60_000, 60],
+  ['hour', 'h', 3_600_000, 24],
 ] as const;
+const long = new Intl.RelativeTimeFormat('en');
 
-/** `3h ago`. @param iso RFC 3339. */
-export function agoText(iso: string, nowMs: number): string {
-  let ago = Math.max(0, nowMs - Date.parse(iso)) / 1000;
-  for (const [unit, length] of spans) {
-    if (ago < length) return relative.format(-Math.floor(ago), unit);
-    ago /= length;
+/** `40 s ago`, `Yesterday`, `Nov 3`. @param style `long`: `40 seconds ago`. */
+export function agoText(iso: string, nowMs: number, style: 'short' | 'long' = 'short'): string {
+  const agoMs = Math.max(0, nowMs - Date.parse(iso));
+  if (agoMs < 1000) return 'Now';
+  const span = spans.find(([, , unitMs, count]) => agoMs < unitMs * count);
+  if (span !== undefined) {
+    const [unit, short, unitMs] = span;
+    const count = Math.floor(agoMs / unitMs);
+    return style === 'short' ? `${count} ${short} ago` : long.format(-count, unit);
   }
-  return dateText(iso);
+  const isYesterday =
+    dateText(iso, nowMs) === dateText(new Date(nowMs - dayMs).toISOString(), nowMs);
+  return isYesterday ? 'Yesterday' : dateText(iso, nowMs);
 }
 
-const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
-
-/** @param iso RFC 3339. @returns the day in the time zone of this browser. */
-export function dateText(iso: string): string {
-  return date.format(new Date(iso));
-}
-
-/** @param month such as `2026-11`. */
-export function monthText(month: string): string {
-  return new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
-    new Date(`${month}-01T00:00:00Z`),
+/** @param month such as `2026-11`. @returns the first day after it. */
+export function monthEndText(month: string): string {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return new Intl.DateTimeFormat('en', { month: 'long', day: 'numeric', timeZone: 'UTC' }).format(
+    Date.UTC(year, number, 1),
   );
+}
+
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

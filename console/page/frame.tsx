@@ -1,50 +1,42 @@
 import {
-  Anchor,
-  AppShell,
-  Badge,
   Box,
-  Burger,
   Button,
-  Group,
+  Flex,
   type MantineColorScheme,
-  NativeSelect,
-  NavLink,
+  Menu,
   Text,
+  UnstyledButton,
   useMantineColorScheme,
+  VisuallyHidden,
 } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useRef } from 'react';
-import bell from './bell.svg?inline';
-import { fragmentOf, type Place, type ViewName, viewTitles } from './routing/place.ts';
-import { isOffered, useSession } from './session.ts';
+import { useProject } from './calls/queries.ts';
+import { bell, Icon } from './icons.tsx';
+import { type Place, type ViewName, viewTitles } from './place.ts';
+import { type Access, isOffered, mayDo, useSession } from './session.ts';
+import { MenuChoice, Round } from './view.tsx';
 
-interface FrameProps {
-  readonly place: Place;
-  readonly onSignOut: () => void;
-  readonly children: ReactNode;
-}
-
-/** What surrounds every view: the project, whose key it is, and the links to the views. */
-export function Frame({ place, onSignOut, children }: FrameProps) {
+/** What surrounds every view: the project, the links to the views, and whose key it is. On phones it is a head. */
+export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const session = useSession();
-  const { projectId, access } = session;
-  const [isOpen, { toggle, close }] = useDisclosure();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { projectId, access, href } = session;
+  const name = useProject().data?.name ?? projectId;
   const main = useRef<HTMLElement>(null);
   const current = place.view === 'notification' ? 'notifications' : place.view;
-  const views = (Object.keys(viewTitles) as ViewName[]).filter((view) =>
-    isOffered({ view }, session),
+  const views = (Object.keys(viewTitles) as ViewName[]).filter(
+    (view) => view !== 'send' && isOffered({ view }, session),
   );
   return (
-    <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 200, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding="md"
-      transitionDuration={0}
-    >
+    <Box display={{ sm: 'grid' }} style={{ gridTemplateColumns: '14.5rem minmax(0, 1fr)' }}>
       {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus, as a link within the page does. */}
       <a
         className="skip"
+        style={{
+          position: 'absolute',
+          zIndex: 300,
+          padding: 8,
+          background: 'var(--mantine-color-body)',
+        }}
         href="#main"
         onClick={(event) => {
           // The fragment has the view.
@@ -54,75 +46,145 @@ export function Frame({ place, onSignOut, children }: FrameProps) {
       >
         Skip to the content
       </a>
-      <AppShell.Header px="md">
-        <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
-          <Group gap="xs" wrap="nowrap" miw={0}>
-            <Burger
-              opened={isOpen}
-              onClick={toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label="Views"
-              aria-expanded={isOpen}
-            />
-            <img src={bell} alt="" width="28" height="28" />
-            <Text fw={600} visibleFrom="sm">
-              Carillon
+      <Flex
+        component="header"
+        direction={{ base: 'row', sm: 'column' }}
+        wrap={{ base: 'wrap', sm: 'nowrap' }}
+        gap={{ base: 4, sm: 14 }}
+        p={{ base: '6px 8px 0', sm: '16px 12px' }}
+        pos={{ sm: 'sticky' }}
+        top={0}
+        h={{ sm: '100vh' }}
+        bg={{ sm: 'var(--subtle)' }}
+        style={{ boxShadow: 'inset -1px -1px var(--line)' }}
+      >
+        <Flex align="center" gap={10} p="4px 8px" miw={0} flex={{ base: 1, sm: 'none' }}>
+          <img src={bell} alt="" width="28" height="28" />
+          <Box miw={0}>
+            <Text fw={600} truncate title={name}>
+              <bdi>{name}</bdi>
             </Text>
-            <Text truncate title={projectId} id="project">
-              {projectId}
-            </Text>
-          </Group>
-          <Group gap="xs" wrap="nowrap">
-            {access.role !== 'owner' && (
-              <Text size="sm" truncate maw={160} visibleFrom="sm">
-                {access.name}
+            {name !== projectId && (
+              <Text fz="xs" lh="xs" c="var(--faint)" truncate visibleFrom="sm">
+                {projectId}
               </Text>
             )}
-            <Badge variant="outline" color="gray" tt="none" autoContrast={false} c="inherit">
-              {access.role}
-            </Badge>
-            <Button variant="default" size="compact-sm" onClick={onSignOut}>
-              Sign out
-            </Button>
-          </Group>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Views">
-        <Box flex={1}>
+          </Box>
+        </Flex>
+        {mayDo(access).send && <NewNotification visibleFrom="sm" />}
+        <nav aria-label="Views">
           {views.map((view) => (
-            <NavLink
-              key={view}
-              href={fragmentOf({ view, projectId })}
-              label={viewTitles[view]}
-              active={view === current}
-              aria-current={view === current ? 'page' : undefined}
-              onClick={close}
-            />
+            <a key={view} href={href(view)} aria-current={view === current ? 'page' : undefined}>
+              <Box
+                component="span"
+                visibleFrom="sm"
+                lh={0}
+                c={view === current ? 'var(--accent)' : undefined}
+              >
+                <Icon name={view} />
+              </Box>
+              {viewTitles[view]}
+            </a>
           ))}
-        </Box>
-        <NativeSelect
-          label="Colours"
-          size="xs"
-          value={colorScheme}
-          onChange={(event) => setColorScheme(event.currentTarget.value as MantineColorScheme)}
-          data={[
-            { value: 'auto', label: 'As the system' },
-            { value: 'light', label: 'Light' },
-            { value: 'dark', label: 'Dark' },
-          ]}
-        />
-        {session.isLocal && (
-          <Text size="sm" mt="sm">
-            <Anchor href="/docs">API reference</Anchor>
+        </nav>
+        <Account />
+      </Flex>
+      <Box
+        component="main"
+        ref={main}
+        tabIndex={-1}
+        id="main"
+        style={{ outline: 'none' }}
+        w="100%"
+        maw={1072}
+        mx="auto"
+        p={{ base: '20px 16px 48px', sm: '32px 32px 64px' }}
+      >
+        {children}
+      </Box>
+    </Box>
+  );
+}
+
+/** Opens an empty form. Where a view has an ink button of its own, this one has none: see `console.css`. */
+export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }) {
+  const { href } = useSession();
+  return (
+    <Button
+      component="a"
+      href={href('send')}
+      className="new"
+      leftSection={<Icon name="plus" />}
+      {...width}
+    >
+      {width.hiddenFrom === undefined ? 'New notification' : 'New'}
+    </Button>
+  );
+}
+
+const roleTexts: Readonly<Record<Access['role'], string>> = {
+  owner: 'Owner',
+  sender: 'Can send',
+  viewer: 'Can view',
+};
+
+/** Name and role of a key. The secret key has no name. */
+export function keyTexts(access: Access): { readonly name: string; readonly role: string } {
+  return {
+    name: access.role === 'owner' ? 'Secret key' : access.name,
+    role: roleTexts[access.role],
+  };
+}
+
+/** The colours of the page: how to show and to change the choice. */
+export function useColors() {
+  const { colorScheme: value, setColorScheme: onChange } = useMantineColorScheme();
+  const choices: Readonly<Record<MantineColorScheme, string>> = {
+    auto: 'As the system',
+    light: 'Light',
+    dark: 'Dark',
+  };
+  return { label: 'Colours', choices, value, onChange };
+}
+
+/** Whose key it is, and what concerns the page as a whole. */
+function Account() {
+  const { access, isLocal, signOut } = useSession();
+  const { name, role } = keyTexts(access);
+  const words = name.trim().split(/\s+/);
+  const initials = [words[0]!, ...words.slice(1).slice(-1)]
+    .map(([first = '']) => first.toUpperCase())
+    .join('');
+  return (
+    <Menu position="top-start" width={208}>
+      <Menu.Target>
+        <UnstyledButton className="account" mt="auto">
+          <span aria-hidden>
+            <Round tone="warning">{initials}</Round>
+          </span>
+          <VisuallyHidden hiddenFrom="sm">{`${name}, ${role}`}</VisuallyHidden>
+          <Text component="span" fw={500} truncate visibleFrom="sm" flex={1}>
+            <bdi>{name}</bdi>
+            <Text component="span" display="block" fz="xs" lh="xs" c="var(--faint)">
+              {role}
+            </Text>
           </Text>
+          <Icon name="more" />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label hiddenFrom="sm">
+          <bdi>{name}</bdi> · {role}
+        </Menu.Label>
+        <MenuChoice {...useColors()} />
+        <Menu.Divider />
+        {isLocal && (
+          <Menu.Item component="a" href="/docs">
+            API reference
+          </Menu.Item>
         )}
-      </AppShell.Navbar>
-      <AppShell.Main ref={main} tabIndex={-1} className="heading" id="main">
-        <Box maw={1100} mx="auto">
-          {children}
-        </Box>
-      </AppShell.Main>
-    </AppShell>
+        <Menu.Item onClick={signOut}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }

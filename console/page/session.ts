@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react';
 import { includes, routes } from '../../contract/routes.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
-import type { Place } from './routing/place.ts';
+import type { Place, ViewName } from './place.ts';
 import type { SendForm } from './send/send-form.ts';
 
 /** Whose key it is. */
@@ -20,27 +20,35 @@ export interface Session extends SignedIn {
   readonly client: ProjectClient;
   /** Whether `npm start` serves the page: only then this browser can subscribe. */
   readonly isLocal: boolean;
+  readonly signOut: () => void;
+  /** The address of a view of the project, or of a notification. */
+  readonly href: (view: ViewName | { readonly notificationId: string }) => string;
   /** The notification that is being written. It outlives its view, not the page. */
   readonly draft: SendForm;
   readonly setDraft: (change: (draft: SendForm) => SendForm) => void;
+  /** The person's own user id, to which tests go. Undefined until it was asked for. */
+  readonly testUserId: string | undefined;
+  readonly setTestUserId: (userId: string) => void;
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 
+/** The session. Every view has one; the page before it has none. */
 export function useSession(): Session {
   return useContext(SessionContext)!;
 }
 
 /** What a key allows: the service refuses the rest, and the page does not offer it. */
-export function mayDo({ role }: Access): { readonly send: boolean; readonly remove: boolean } {
+export function mayDo({ role }: Access) {
   return {
     send: includes(role, routes.send.role),
-    remove: includes(role, routes.removeUser.role),
+    findUser: includes(role, routes.getUser.role),
+    removeUser: includes(role, routes.removeUser.role),
   };
 }
 
 /** Whether the key allows a view, and this page has it. */
 export function isOffered({ view }: Pick<Place, 'view'>, { access, isLocal }: Session): boolean {
   if (view === 'local') return isLocal;
-  return (view !== 'send' && view !== 'users') || mayDo(access).send;
+  return view !== 'send' || mayDo(access).send;
 }

@@ -1,4 +1,3 @@
-import { countOf } from '../count-text.ts';
 import { limits } from '../limits.ts';
 import type { sendFields } from '../send-fields.ts';
 
@@ -11,10 +10,10 @@ interface MemberText {
   readonly description: string;
   /** In the console: above the control, and in messages. */
   readonly label: string;
-  readonly hint: string;
+  readonly hint?: string;
   /** In the empty control. */
   readonly placeholder?: string;
-  /** What is wrong with a blank control. Default: the field is left out. */
+  /** What to do about a blank control, as a sentence. Default: the field is left out. */
   readonly blank?: string;
 }
 
@@ -38,11 +37,6 @@ interface SeenByBrowsers {
   readonly preview?: Readonly<Partial<Record<Platform, Remark>>>;
 }
 
-interface Selecting {
-  /** Whom a condition selects, after "everyone, ". */
-  readonly selected: (value: never) => string;
-}
-
 /** Texts by the names of rows, with all that their rows ask for. */
 type TextsOf<Rows> = {
   readonly [Name in keyof Rows]: TextOf<Rows[Name]>;
@@ -50,7 +44,6 @@ type TextsOf<Rows> = {
 
 type TextOf<Row> = MemberText &
   (Row extends { readonly seenBy: 'browser' } ? SeenByBrowsers : unknown) &
-  (Row extends { readonly group: 'Only some of them' } ? Selecting : unknown) &
   (Row extends { readonly choices: readonly (infer Choice extends string)[] }
     ? { readonly choices: Readonly<Record<Choice, string>> }
     : unknown) &
@@ -60,7 +53,7 @@ type TextOf<Row> = MemberText &
 
 /** The texts of any field. */
 export type FieldText = MemberText &
-  Partial<SeenByBrowsers & Selecting> & {
+  Partial<SeenByBrowsers> & {
     readonly choices?: Readonly<Record<string, string>>;
     readonly members?: Readonly<Record<string, FieldText>>;
   };
@@ -79,24 +72,24 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
     description:
       'The title of the notification, with a visible character. Plain text: browsers show HTML tags as they are.',
-    ...{ label: 'Title', hint: 'The first line of the notification.' },
-    blank: 'must not be blank: people read it first',
+    label: 'Title',
+    blank: 'Write a title',
     browsers: everywhere,
   },
   body: {
     description: 'The text below the title. Plain text, as the title.',
-    ...{ label: 'Body', hint: 'The text below the title.' },
+    label: 'Text',
     browsers: everywhere,
   },
   url: {
     description: 'Opened on click',
-    ...{ label: 'URL', hint: 'The page that a click opens.' },
+    label: 'Opens',
     placeholder: 'https://',
     browsers: everywhere,
   },
   icon: {
     description: 'Image beside the text',
-    ...{ label: 'Icon URL', hint: 'A small image beside the text.' },
+    ...{ label: 'Icon', hint: 'URL of a small image beside the text.' },
     browsers: ['yes', 'yes', "the site's own icon"],
     preview: {
       macos: {
@@ -106,7 +99,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   image: {
     description: 'Large image',
-    ...{ label: 'Image URL', hint: 'A large image below the text.' },
+    ...{ label: 'Image', hint: 'URL of a large image below the text.' },
     browsers: chromiumOnly,
     preview: {
       firefox: { ignored: 'No image: Firefox shows none.' },
@@ -118,7 +111,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   badge: {
     description: 'Small image for the status bar',
-    ...{ label: 'Badge URL', hint: 'A small image for the status bar of Android.' },
+    ...{ label: 'Badge', hint: 'URL of a small image for the status bar of Android.' },
     browsers: ['on Android', 'no', 'no'],
     preview: {
       chrome: { ignored: 'No badge: only Android shows it.' },
@@ -191,8 +184,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     members: {
       title: {
         description: 'The text of the button.',
-        ...{ label: 'Text', hint: 'What the button says.' },
-        blank: 'must not be blank',
+        label: 'Text',
+        blank: 'Write the text of the button',
       },
       action: {
         description: 'A name that the other button does not have.',
@@ -200,11 +193,11 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       },
       url: {
         description: 'Opened on click instead of the `url` of the notification',
-        ...{ label: 'URL', hint: 'The page that a click on it opens. Empty: as the notification.' },
+        ...{ label: 'Opens', hint: 'Empty: as the notification.' },
       },
       icon: {
         description: 'Image of the button',
-        ...{ label: 'Icon URL', hint: 'The image of the button.' },
+        ...{ label: 'Icon', hint: 'URL of the image of the button.' },
       },
     },
     browsers: ['yes', 'from 152', 'no'],
@@ -266,7 +259,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       'With `false`, Safari shows the message without your service worker and opens exactly `url`, but ' +
       'reports no events. Requires `url`.',
     label: 'Handled by the service worker',
-    hint: 'Off: Safari shows the notification without it and opens exactly the URL, but counts neither views nor clicks.',
+    hint: 'Off: Safari shows the notification without it and opens exactly the page above, but counts neither views nor clicks.',
     browsers: ['no', 'no', 'from 18.4'],
   },
   userIds: {
@@ -274,7 +267,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
       'broadcast; an empty list is refused.',
     ...{ label: 'User ids', hint: `One per line, at most ${limits.userIds.toLocaleString('en')}.` },
-    blank: 'must have at least one line',
+    blank: 'Enter at least one user id',
   },
   recipients: {
     description:
@@ -282,20 +275,16 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Recipients',
     hint: 'A table as a spreadsheet copies it: names in the first line, user ids in the first column. In your texts, {{name}} becomes the value of the column “name”.',
     placeholder: 'userId,name,order\nada,Ada,1042',
-    blank: 'must have a line of names, and one for each user id',
+    blank: 'Enter a line of names, and one for each user id',
   },
   channels: {
     description: `Only subscriptions with at least one of these channels, at most ${limits.channels}. Duplicates count once.`,
     label: 'Channels',
-    hint: `One per line, at most ${limits.channels}. Only browsers with at least one of them.`,
-    selected: (names: readonly string[]) => `with ${names.join(' or ')}`,
   },
   seenWithinDays: {
     description:
       'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many days of 24 hours, ' +
       'plus one: the SDK confirms at most once a day.',
-    label: 'Seen within (days)',
-    hint: 'Only browsers that have visited your site within this many days.',
-    selected: (days: number) => `seen within ${countOf(days, 'day')}`,
+    label: 'Last visit',
   },
 };

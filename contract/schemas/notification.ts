@@ -35,6 +35,11 @@ export const sendSchema = z
 
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;
+/** The same for callers whose lists are readonly. */
+export type ReadonlySendRequest = Immutable<SendRequest>;
+type Immutable<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
+  : Value;
 /** The body of send as the service reads it. */
 export type ParsedSendRequest = z.infer<typeof sendSchema>;
 export type NotificationContent = z.infer<typeof notificationContentSchema>;

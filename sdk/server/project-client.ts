@@ -6,7 +6,7 @@ import type {
   AcceptedSend,
   NotificationList,
   NotificationResult,
-  SendRequest,
+  ReadonlySendRequest,
   SendResult,
 } from '../../contract/schemas/notification.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
@@ -25,7 +25,7 @@ export interface ProjectAccess {
 
 export interface CallOptions {
   /** Ends the call, which then rejects with the signal's `reason`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SendOptions extends CallOptions {
@@ -34,9 +34,9 @@ export interface SendOptions extends CallOptions {
    * notification gets the response of the first one, also with another `respondAsync`, and sends
    * nothing. Default: a new UUID.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Whether to respond before the delivery (`Prefer: respond-async`). Default: false. */
-  readonly respondAsync?: boolean;
+  readonly respondAsync?: boolean | undefined;
 }
 
 const sendOptionNames: readonly (keyof SendOptions)[] = [
@@ -47,14 +47,14 @@ const sendOptionNames: readonly (keyof SendOptions)[] = [
 
 export interface ProjectOptions extends CallOptions {
   /** Adds counts of up to 1,000 subscribers: `sample` of the result. */
-  readonly sample?: 'subscribers';
+  readonly sample?: 'subscribers' | undefined;
 }
 
 export interface ListOptions extends CallOptions {
   /** Most notifications of the page: 1 to 100. Default: 20. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** `nextCursor` of the page before. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 /**
@@ -90,16 +90,19 @@ export class ProjectClient {
    * @throws {CarillonError} the last failure.
    */
   send(
-    notification: SendRequest,
+    notification: ReadonlySendRequest,
     options: SendOptions & { readonly respondAsync: true },
   ): Promise<AcceptedSend>;
   send(
-    notification: SendRequest,
-    options?: SendOptions & { readonly respondAsync?: false },
+    notification: ReadonlySendRequest,
+    options?: SendOptions & { readonly respondAsync?: false | undefined },
   ): Promise<SendResult>;
-  send(notification: SendRequest, options?: SendOptions): Promise<SendResult | AcceptedSend>;
+  send(
+    notification: ReadonlySendRequest,
+    options?: SendOptions,
+  ): Promise<SendResult | AcceptedSend>;
   async send(
-    notification: SendRequest,
+    notification: ReadonlySendRequest,
     options: SendOptions = {},
   ): Promise<SendResult | AcceptedSend> {
     expectKnown(options, sendOptionNames);

@@ -113,18 +113,18 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await tab.expectText('body', 'Sent by');
     await go(project, `/notifications/${notificationId}`, '#funnel');
     await tab.expectText('body', `by ${hostile}`);
-    await page.click('a[href$="/send"]:not(nav a)');
-    await page.waitForSelector('#send');
-    await page.click('#more');
+    expect(requested.filter((url) => url.includes('evil'))).toEqual([]);
+    await page.click('main a[href$="/send"]');
+    await tab.click('summary', 'Options');
     await tab.expectText('body', 'evil.example');
     // No channel has such a name.
-    await page.click('#send');
+    await page.click('aside [type=submit]');
     await tab.expectText('body', '1 field to correct.');
-    await go(project, '/users', 'main input');
+    await go(project, '/audience', 'main input');
     await page.type('main input', id);
     await page.keyboard.press('Enter');
-    await tab.expectText('body', `${id} has 2 subscriptions.`);
-    await go(project, '', '#caps');
+    await tab.expectText('body', `${id} has 2 browsers.`);
+    await go(project, '', '[data-figure]');
 
     expect(incidents).toEqual([]);
     const others = requested.filter(
@@ -144,18 +144,19 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     const viewer = { ...project, secretKey: key };
     await tab.openView(viewer);
     await tab.expectText('body', 'Vera');
-    await tab.expectText('body', 'viewer');
+    await tab.expectText('body', 'Can view');
     const offered = () => page.$$eval('a, button', (all) => all.map((one) => one.textContent));
-    expect((await offered()).join()).not.toMatch(/\bSend\b|Users|Remove/);
+    const forbidden = /New|\bSend\b|\bStop\b|Find|Remove/;
+    expect((await offered()).join()).not.toMatch(forbidden);
     await go(project, `/notifications/${id}`, '#verdict');
-    await tab.expectText('body', 'Sending.');
-    expect((await offered()).join()).not.toMatch(/\bSend\b|\bStop\b|Users|Remove/);
-    for (const view of ['/send', '/users']) {
-      await go(project, view, 'h1');
-      await until('the overview', async () => {
-        return (await page.$eval('h1', (heading) => heading.textContent)) === 'Overview';
-      });
-    }
+    await tab.expectText('body', 'delivered so far');
+    expect((await offered()).join()).not.toMatch(forbidden);
+    await go(project, '/audience', '[data-figure]');
+    expect((await offered()).join()).not.toMatch(forbidden);
+    await go(project, '/send', 'h1');
+    await until('the overview', async () => {
+      return (await page.$eval('h1', (heading) => heading.textContent)) === 'Overview';
+    });
     await expect(stack.send(viewer, { title: 'By hand' })).rejects.toThrow('not_permitted');
   });
 
@@ -164,34 +165,53 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await stack.subscribe(project, 'ada');
     const { key } = await member(project, 'Sam', 'sender');
     await tab.openView({ ...project, secretKey: key });
-    await go(project, '/send', '#send');
+    await go(project, '/send', '#send-title');
     await page.type('#send-title', 'From Sam');
-    await tab.expectText('body', 'Send to 1 subscriber');
-    await page.click('#send');
-    await page.waitForSelector('[role=dialog]');
-    await page.click('[role=dialog] button:last-of-type');
+    await tab.click('button', 'Send to 1');
+    await tab.confirm();
     await tab.expectText('body', 'by Sam');
-    await tab.expectText('body', 'Delivered to 1 of 1 subscriber.');
-    await go(project, '/users', 'main input');
+    await tab.expectText('#verdict', '1 of 1 delivered.');
+    await go(project, '/audience', 'main input');
     await page.type('main input', 'ada');
     await page.keyboard.press('Enter');
-    await tab.expectText('body', 'ada has 1 subscription.');
+    await tab.expectText('body', 'ada has 1 browser.');
     expect(await page.$eval('body', (body) => body.textContent)).not.toContain('Remove');
+  });
+
+  test('a test goes to one user id only, which is asked for once, and its outcome is said', async () => {
+    const project = await stack.newProject();
+    const [ada, other] = [await stack.subscribe(project, 'ada'), await stack.subscribe(project)];
+    await tab.openView(project, '/send');
+    await tab.type('Title', 'A test');
+    await tab.click('button', 'Send a test to me');
+    await tab.type('Your user id', 'nobody');
+    await tab.confirm();
+    await tab.expectText('aside .test-result', 'None of these users is subscribed.');
+    await tab.click('button', 'Another user id');
+    await tab.type('Your user id', 'ada');
+    await tab.confirm();
+    await tab.expectText('aside .test-result', 'Test: 1 of 1 delivered.');
+    expect((await ada.nextMessage()).text).toContain('A test');
+    await tab.type('Title', 'Another test');
+    await tab.click('button', 'Send a test to me');
+    expect((await ada.nextMessage()).text).toContain('Another test');
+    expect(other.messages).toEqual([]);
   });
 
   test('one device of a user is removed, after a question', async () => {
     const project = await stack.newProject('devices');
     for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
     await tab.openView(project);
+    // The address that links had before.
     await go(project, '/users', 'main input');
     await page.type('main input', 'ada');
     await page.keyboard.press('Enter');
-    await tab.expectText('body', 'ada has 2 subscriptions.');
-    await page.click('[aria-label="Remove device 1"]');
-    await tab.expectText('body', 'Remove this device of ada?');
-    await page.click('[role=dialog] button:last-of-type');
-    await tab.expectText('body', 'Removed one device of ada.');
-    await tab.expectText('body', 'ada has 1 subscription.');
+    await tab.expectText('body', 'ada has 2 browsers.');
+    await tab.click('button', 'Remove browser 1');
+    await tab.expectText('[role=dialog]', 'Remove 1 browser of ada?');
+    await tab.confirm();
+    await tab.expectText('#user', 'Removed 1 browser of ada.');
+    await tab.expectText('#user', 'ada has 1 browser.');
     expect(await stack.subscriptions(project)).toHaveLength(1);
   });
 
@@ -200,7 +220,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await tab.openView(project);
     await answerWith(/\/broken\/notifications\?/, () => ({ notifications: [{}] }));
     await go(project, '/notifications', 'main [role=alert]');
-    await go(project, '/users', 'main input');
+    await go(project, '/settings', '[data-limit]');
   });
 
   test('the API reference names the address of this stack, and loads nothing that its policy blocks', async () => {

@@ -112,6 +112,42 @@ describeWithSdk('notifications of the SDK in Firefox', (session) => {
     expect(await session.stack.events(project, id)).toMatchObject({ shown: 1, clicked: 0 });
   });
 
+  test.each([
+    ['a copy of it', (worker: string) => worker],
+    ['a line that imports it', () => "importScripts('/carillon-sw.js?takeover');"],
+  ])('in place of another service’s worker, %s takes over at once', async (_, newWorker) => {
+    const { project, site } = await session.newSite();
+    const file = '/OneSignalSDKWorker.js';
+    site.files.set(
+      file,
+      "onpush = (event) => event.waitUntil(registration.showNotification('The old worker'));",
+    );
+    site.files.set('/', site.files.get('/')!.replace('});', `  serviceWorker: '${file}',\n  });`));
+    const tab = await session.open(`${site.origin}/`);
+    await tab.subscribe();
+    const subscription = await tab.page.evaluate(readSubscription);
+    // A page that the old worker controls stays open.
+    await tab.page.reload();
+    site.files.set(file, newWorker(site.files.get('/carillon-sw.js')!));
+    await tab.page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.getRegistration();
+      await registration!.update();
+      while (registration!.installing || registration!.waiting) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    const url = `${site.origin}/sale`;
+    const message = JSON.stringify({ title: 'The old sender', alert: 'B', custom: { u: url } });
+    await pushDirectly({ toJSON: () => subscription }, message, project.vapid);
+    const { id } = await session.stack.send(project, { title: 'Ours' });
+    await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+    await until('both notifications', async () => (await tab.notifications()).length === 2);
+    const titles = (await tab.notifications()).map(({ title }) => title);
+    expect(titles.sort()).toEqual(['Ours', 'The old sender']);
+    await session.firefox.clickNotification('The old sender');
+    await until('the URL in a tab', async () => (await session.openUrls()).includes(url));
+  });
+
   test('each event is one request, without a preflight, to the URL as it is', async () => {
     const { project, site, tab } = await session.subscribedTab();
     const subscription = await tab.page.evaluate(readSubscription);

@@ -117,11 +117,10 @@ async function bodyOfModule(sample: string): Promise<string> {
             '-c',
             `import contextlib, io, json, sys, urllib.request
 bodies = []
-class Opener:
-    def open(self, request, timeout):
-        bodies.append(request.data.decode())
-        return io.BytesIO()
-urllib.request.build_opener = lambda handler: Opener()
+def open(_, request, timeout):
+    bodies.append(request.data.decode())
+    return io.BytesIO()
+urllib.request.OpenerDirector.open = open
 with contextlib.redirect_stdout(None):
     for sample in json.load(sys.stdin):
         exec(sample, {})

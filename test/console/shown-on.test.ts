@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { platformNames } from '../../console/page/preview/platforms.ts';
-import { shownOn } from '../../console/page/preview/shown-on.ts';
+import { platformNames, shownOn } from '../../console/page/preview/shown-on.ts';
 import { limits } from '../../contract/limits.ts';
 import type { Platform } from '../../contract/openapi/field-texts.ts';
 import type { SendRequest } from '../../contract/schemas/notification.ts';

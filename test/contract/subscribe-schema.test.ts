@@ -183,6 +183,11 @@ test.each([
   expect(issuesOf({ ...subscription(), userId })).toEqual([`userId: ${message}`]);
 });
 
+test('a userId of null means nobody, and no userId that the request says nothing', () => {
+  expect(schema.parse({ ...subscription(), userId: null }).userId).toBeNull();
+  expect(schema.parse(subscription()).userId).toBeUndefined();
+});
+
 describe('channels', () => {
   const names = Array.from({ length: 20 }, (_, index) => `channel-${index}`);
   const rule = 'must be 1 to 32 lowercase letters, digits or hyphens';

@@ -1,4 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const folders = readdirSync('.', { withFileTypes: true }).filter((entry) => entry.isDirectory());
@@ -43,6 +45,24 @@ test.each(documents.filter((name) => name.startsWith('docs/migrate/')))(
     expect(readFileSync(document, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(40);
   },
 );
+
+test.each([
+  ['docs/sdk.md', 'carillon'],
+  ['docs/deploy.md', 'carillon-aws'],
+])('the npm install of %s takes the tarball of %s only', (document, name) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tarballs-'));
+  const versions = ['1.1.0', '1.1.0-dev.0a1b2c3'];
+  for (const version of versions) {
+    for (const each of ['carillon', 'carillon-aws']) {
+      writeFileSync(join(folder, `${each}-${version}.tgz`), '');
+    }
+  }
+  const [, pattern] = /npm install (\.\/\S+)/.exec(readFileSync(document, 'utf8'))!;
+  const taken = execFileSync('bash', ['-c', `printf '%s\n' ${pattern}`], { cwd: folder });
+  rmSync(folder, { recursive: true });
+  const tarballs = versions.map((version) => `./${name}-${version}.tgz`);
+  expect(String(taken).trim().split('\n').toSorted()).toEqual(tarballs.toSorted());
+});
 
 test('the pattern matches paths but not placeholders', () => {
   expect(repositoryPath.test('lambdas/send/send.ts')).toBe(true);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { pushMessage } from '../../contract/message.ts';
-import { isCarillonMessage, parseText, readMessage } from '../../sdk/worker/message.ts';
+import { isCarillonMessage, parseText, readMessage, urlOfClick } from '../../sdk/worker/message.ts';
 
 const scope = 'https://shop.example/app/';
 const read = (text: string) => readMessage(parseText(text), scope);
@@ -124,6 +124,61 @@ test.each([
 ])('%s is not a Carillon message, and is shown as far as possible', (_, text, expected) => {
   expect(isCarillonMessage(parseText(text))).toBe(false);
   expect(read(text)).toMatchObject(expected);
+});
+
+const link = 'https://shop.example/sale';
+const shownText = { title: 'T', body: 'B' };
+test.each([
+  ['OneSignal', { title: 'T', alert: 'B', custom: { i: 'id', u: link } }],
+  ['Perfecty', { ...shownText, extra: { url_to_open: link } }],
+  [
+    'Pusher Beams',
+    { notification: { ...shownText, deep_link: link }, data: { pusher: { publishId: 'id' } } },
+  ],
+  ['Firebase', { notification: shownText, fcmOptions: { link } }],
+  ['Firebase, in the former form', { notification: { ...shownText, click_action: link } }],
+  ['tutorials', { ...shownText, url: link }],
+  ['tutorials, below `data`', { ...shownText, data: { url: link } }],
+])('the message of %s is shown with title, text and URL', (_, message) => {
+  expect(isCarillonMessage(message)).toBe(false);
+  expect(readMessage(message, scope)).toMatchObject({
+    title: 'T',
+    options: { body: 'B', data: { url: link } },
+  });
+});
+
+test('buttons of OneSignal have their URLs', () => {
+  const o = [{ i: 'see', n: 'See', u: '/see', p: 'https://shop.example/see.png' }];
+  const { options } = readMessage({ title: 'T', o }, scope);
+  expect(options.actions).toEqual([
+    { action: 'see', title: 'See', icon: 'https://shop.example/see.png' },
+  ]);
+  expect(options.data.urls).toEqual({ see: 'https://shop.example/see' });
+});
+
+test('of a Carillon message, only its own members count', () => {
+  const message = pushMessage('id-1', { title: 'T', body: 'B', url: link }, events);
+  const others = {
+    ...{ title: 'other', alert: 'other', body: 'other', url: '/other', click_action: '/other' },
+    ...{
+      custom: { u: '/other' },
+      extra: { url_to_open: '/other' },
+      fcmOptions: { link: '/other' },
+    },
+    ...{ data: { url: '/other', pusher: {} }, o: [{ i: 'other', n: 'Other' }] },
+  };
+  expect(readMessage({ ...others, ...message }, scope)).toEqual(readMessage(message, scope));
+});
+
+test.each([
+  [{ url: link }, link],
+  [{ custom: { u: link } }, link],
+  [{ FCM_MSG: { notification: { title: 'T' } } }, scope],
+  ['text', scope],
+  [null, scope],
+  [{ url: 'javascript:alert(1)' }, scope],
+])('a click on a notification that another worker has shown, with the data %j', (data, url) => {
+  expect(urlOfClick(data, '', scope)).toBe(url);
 });
 
 test('a click opens only http and https URLs', () => {

@@ -63,9 +63,21 @@ describe('the npm package', () => {
   });
 });
 
+test.each([
+  ...['client/options', 'client/client-types', 'bell/show-bell', 'bell/show-prompt'],
+  ...['server/carillon-server', 'server/project-client'],
+])('every optional member in %s accepts undefined', (name) => {
+  const text = readFileSync(join(built.folder, `types/sdk/${name}.d.ts`), 'utf8');
+  const optional = [...text.matchAll(/readonly \w+\?: [^;]+;/g)].map(String);
+  expect(optional.filter((member) => !/\bundefined\b/.test(member))).toEqual([]);
+});
+
 describe('installed into a new project', () => {
   const tsc = programOf('typescript/bin/tsc');
-  const strict = ['--strict', '--noEmit', '--target', 'es2023', '--noUncheckedSideEffectImports'];
+  const strict = [
+    ...['--strict', '--exactOptionalPropertyTypes', '--noUncheckedSideEffectImports'],
+    ...['--noEmit', '--target', 'es2023'],
+  ];
 
   const use = `
     const push = init({ baseUrl: '', projectId: '', applicationServerKey: '' });
@@ -81,6 +93,10 @@ describe('installed into a new project', () => {
     }
     export const subscription: Promise<PushSubscription> = push.subscribe({ userId: 'ada' });
     export const classic: typeof push = window.Carillon.init({ baseUrl: '', projectId: '', applicationServerKey: '' });
+    const names: readonly string[] = ['news'];
+    push.setChannels(names);
+    push.subscribe({ channels: names });
+    carillon.send({ title: 'Hello', userIds: names, channels: names, actions: undefined, ttl: undefined });
     // @ts-expect-error
     push.subscribe({ user: 'ada' });
     // @ts-expect-error
@@ -130,7 +146,7 @@ describe('installed into a new project', () => {
 
   test('Node loads the modules without a window, as rendering on a server does', async () => {
     const modules = Object.entries(manifest.exports).filter(([, one]) =>
-      JSON.stringify(one).includes('.mjs"'),
+      /(?<!-sw)\.mjs"/.test(JSON.stringify(one)),
     );
     const imports = modules.map(([subpath]) => `import 'carillon${subpath.slice(1)}';`);
     project.write('load.mjs', `${imports.join('\n')}\nconsole.log('loaded');`);

@@ -3,11 +3,12 @@ import { type BundledFile, bundleSdk, type entryPoints } from '../../sdk/build/b
 
 /** Bytes of each bundle after `gzip -9`. */
 const limits: Readonly<Record<keyof typeof entryPoints, number>> = {
-  'carillon.mjs': 4500,
-  'carillon.js': 4500,
+  'carillon.mjs': 5530,
+  'carillon.js': 5530,
   'carillon-bell.mjs': 3700,
-  'carillon-check.mjs': 5120,
-  'carillon-sw.js': 3584,
+  'carillon-check.mjs': 6320,
+  'carillon-sw.js': 3950,
+  'carillon-sw.mjs': 3870,
   'carillon-server.mjs': 4096,
 };
 

@@ -8,14 +8,16 @@ export interface FailureText {
   readonly advice?: string | undefined;
 }
 
-type Texts = Partial<FailureText> | ((error: CarillonError) => Partial<FailureText>);
+type Texts =
+  | Partial<FailureText>
+  | ((error: CarillonError, isLocal: boolean) => Partial<FailureText>);
 
 /** Without `what`, the service's own sentence is shown: it says what is wrong. */
 const texts: Readonly<Record<string, Texts>> = {
-  network_error: {
-    what: 'No response.',
-    advice: 'Check your connection, or that npm start is still running, then try again.',
-  },
+  network_error: (_, isLocal) => ({
+    what: 'Cannot reach Carillon.',
+    advice: isLocal ? 'Is npm start running?' : 'Check your connection.',
+  }),
   unauthorized: {
     what: 'The service has no project with this id and this key.',
     advice:
@@ -44,9 +46,9 @@ const texts: Readonly<Record<string, Texts>> = {
   unavailable: { advice: 'Try again in a moment.' },
 };
 
-/** Says what failed and what to do, in a person's words. */
-export function failureText(error: unknown): FailureText {
+/** Says what failed and what to do, in a person's words. @param isLocal whether `npm start` serves the page. */
+export function failureText(error: unknown, isLocal = false): FailureText {
   if (!(error instanceof CarillonError)) return { what: (error as Error).message };
   const found = texts[error.code] ?? {};
-  return { what: error.message, ...(typeof found === 'function' ? found(error) : found) };
+  return { what: error.message, ...(typeof found === 'function' ? found(error, isLocal) : found) };
 }

@@ -1,10 +1,29 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { limits } from '../../../contract/limits.ts';
+import { isInProgress, type NotificationStatus } from '../../../contract/notification-status.ts';
 import type { NotificationList } from '../../../contract/schemas/notification.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
+import { bodyOrThrow } from '../../../sdk/server/attempt.ts';
+import { ProjectClient } from '../../../sdk/server/project-client.ts';
 import { useSession } from '../session.ts';
-import { pollPauseMs } from './poll-pause.ts';
+
+/** The service responds within 30 s, or its gateway does. */
+const timeoutMs = 40_000;
+
+/**
+ * Calls the service at this page's origin. There are no retries: a person sees what failed, and decides.
+ * @param key secret key or member key.
+ */
+export function projectClient(projectId: string, key: string): ProjectClient {
+  return new ProjectClient(
+    { baseUrl: location.origin, projectId, secretKey: key },
+    async (attempt, signal) => {
+      const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
+      return bodyOrThrow(await attempt(AbortSignal.any(signals)));
+    },
+  );
+}
 
 /** The project, its usage, and a sample of its subscribers. */
 export function useProject() {
@@ -15,7 +34,7 @@ export function useProject() {
   });
 }
 
-/** The project's notifications, the newest first, page by page. */
+/** The project's notifications, the newest first, page by page. They load anew when the window gets the focus. */
 export function useNotifications() {
   const { client } = useSession();
   return useInfiniteQuery({
@@ -45,4 +64,21 @@ export function useNotification(id: string) {
       return pollPauseMs(performance.now() - startedAtMs, data?.status, retryAfter) ?? false;
     },
   });
+}
+
+/**
+ * Milliseconds until the counts are read again; undefined to stop. The default rate limit allows 60 reads per
+ * minute, which several open pages share.
+ * @param elapsedMs since the first read.
+ * @param retryAfterSeconds if the service asked for a pause.
+ */
+export function pollPauseMs(
+  elapsedMs: number,
+  status: NotificationStatus | undefined,
+  retryAfterSeconds?: number,
+): number | undefined {
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1000;
+  if (elapsedMs < 60_000 || (status !== undefined && isInProgress(status))) return 2000;
+  // People still open and click the notification.
+  return elapsedMs < 15 * 60_000 ? 10_000 : undefined;
 }

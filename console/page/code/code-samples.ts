@@ -33,7 +33,7 @@ export interface SampleSend {
 
 /**
  * A complete program that sends the notification once. It reads the secret key from the environment
- * variable CARILLON_SECRET_KEY.
+ * variable CARILLON_SECRET_KEY, and does not follow redirects: they would get the key.
  */
 export function codeSample(language: SampleLanguage, send: SampleSend): string {
   const url = `${send.baseUrl}${pathOf(routes.send, { projectId: send.projectId })}`;
@@ -57,9 +57,7 @@ ${retries('#', 'curl')}
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 # Every user of the machine can see arguments:
 # the secret key is passed as a file.
-# No redirects, here an error: the key would follow.
-curl -sSL --max-redirs 0 --fail-with-body --max-time 35 \\
-  ${shellString(url)} \\
+curl -sS --fail-with-body --max-time 35 ${shellString(url)} \\
   -H @<(echo "Authorization: Bearer \${CARILLON_SECRET_KEY:?}") \\
   -H 'Content-Type: application/json' -H "Idempotency-Key: $key" \\
 ${respondAsync ? "  -H 'Prefer: respond-async' \\\n" : ''}\
@@ -89,10 +87,6 @@ console.log(JSON.stringify(result));
 const python = ({ url, json, respondAsync }: Program) => `\
 import json, os, sys, urllib.error, urllib.request, uuid
 
-class NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None  # The secret key would follow.
-
 notification = ${pythonLiteral(json)}
 
 headers = {
@@ -102,11 +96,15 @@ ${retries('    #', 'python')}
     "Idempotency-Key": str(uuid.uuid4()),
 ${respondAsync ? '    "Prefer": "respond-async",\n' : ''}\
 }
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None  # The secret key would go to the other address.
+
 request = urllib.request.Request(
     ${pythonLiteral(jsonOf(url))}, json.dumps(notification).encode(), headers
 )
-opener = urllib.request.build_opener(NoRedirects)
 try:
+    opener = urllib.request.build_opener(NoRedirects)
     with opener.open(request, timeout=35) as response:
         print(response.read().decode())
 except urllib.error.HTTPError as error:
@@ -170,10 +168,8 @@ ${retries('\t//', 'go')}
 ${respondAsync ? '\trequest.Header.Set("Prefer", "respond-async")\n' : ''}\
 	client := http.Client{
 		Timeout: 35 * time.Second,
-		// The secret key would follow.
-		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		},
+		// The secret key would go to the other address.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)
 	if err != nil {

@@ -1,91 +1,112 @@
-import { Anchor, Badge, Table } from '@mantine/core';
+import { Badge, Box, Text } from '@mantine/core';
 import { countText } from '../../../contract/count-text.ts';
-import { deliveryVerdict, hasNoSubscriber } from '../../../contract/delivery-verdict.ts';
-import { audienceText } from '../../../contract/openapi/audience-text.ts';
+import { audienceSize, audienceText, deliveryVerdict } from '../../../contract/delivery-verdict.ts';
+import { hasVisibleCharacter } from '../../../contract/formats.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { Copy } from '../components/copy.tsx';
-import { Time } from '../components/time.tsx';
-import { fragmentOf } from '../routing/place.ts';
+import { capitalized, rateText } from '../format.ts';
+import { Icon } from '../icons.tsx';
 import { useSession } from '../session.ts';
-import { clickRate, deliveredRate, toneColors } from './figures.ts';
+import { Time } from '../view.tsx';
 
-/** Notifications, one in a row. On a phone: title, time, delivered, click rate. */
-export function NotificationTable({
-  notifications,
-}: {
+interface NotificationTableProps {
   readonly notifications: readonly NotificationResult[];
-}) {
-  const { projectId } = useSession();
-  const hasSenders = notifications.some((notification) => notification.sentBy !== undefined);
+  /** Whether large screens say who sent each. */
+  readonly hasSenders?: boolean;
+}
+
+/** On phones, styles change the `display` of a table, and with it what it is for screen readers. */
+const as = (role: string) => ({ role });
+
+/** Notifications, one in a row, which the link of its title covers. On phones a row is two lines. */
+export function NotificationTable({ notifications, hasSenders = false }: NotificationTableProps) {
   return (
-    // Large texts may need more room than there is.
-    <Table.ScrollContainer minWidth={0} type="native">
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th className="wide">Status</Table.Th>
-            <Table.Th className="title">Title</Table.Th>
-            <Table.Th className="wide">Audience</Table.Th>
-            {hasSenders && <Table.Th className="wide">Sent by</Table.Th>}
-            <Table.Th className="number">When</Table.Th>
-            <Table.Th className="number">Delivered</Table.Th>
-            <Table.Th className="number wide">Shown</Table.Th>
-            <Table.Th className="number">Clicks</Table.Th>
-            <Table.Th className="wide">Id</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {notifications.map((notification) => {
-            const { id, title, sentAt, shown } = notification;
-            const place = { view: 'notification', projectId, notificationId: id } as const;
-            return (
-              <Table.Tr key={id} data-id={id}>
-                <Table.Td className="wide">
-                  <Status notification={notification} />
-                </Table.Td>
-                <Table.Td className="one-line title">
-                  <Anchor href={fragmentOf(place)} title={title}>
-                    {title}
-                  </Anchor>
-                </Table.Td>
-                <Table.Td className="wide one-line" title={audienceText(notification)}>
-                  {audienceText(notification)}
-                </Table.Td>
-                {hasSenders && (
-                  <Table.Td className="wide one-line">{notification.sentBy ?? '–'}</Table.Td>
-                )}
-                <Table.Td className="number">
-                  <Time at={sentAt} />
-                </Table.Td>
-                <Table.Td className="number">{deliveredRate(notification)}</Table.Td>
-                <Table.Td className="number wide">{shown === 0 ? '–' : countText(shown)}</Table.Td>
-                <Table.Td className="number">{clickRate(notification)}</Table.Td>
-                <Table.Td className="wide">
-                  <Copy text={id} label="Copy" />
-                </Table.Td>
-              </Table.Tr>
-            );
-          })}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Box px="xs" pos="relative" style={{ containerType: 'inline-size', overflow: 'hidden' }}>
+      <table {...as('table')} className="notifications">
+        <thead {...as('rowgroup')}>
+          <tr {...as('row')}>
+            <th {...as('columnheader')}>Notification</th>
+            <th {...as('columnheader')}>Status</th>
+            <th {...as('columnheader')}>Delivered</th>
+            <th {...as('columnheader')}>Clicked</th>
+            {hasSenders && (
+              <th {...as('columnheader')} className="mantine-visible-from-lg">
+                Sent by
+              </th>
+            )}
+            <th {...as('columnheader')}>Sent</th>
+          </tr>
+        </thead>
+        <tbody {...as('rowgroup')}>
+          {notifications.map((notification) => (
+            <Row key={notification.id} notification={notification} hasSenders={hasSenders} />
+          ))}
+        </tbody>
+      </table>
+    </Box>
   );
 }
 
-/** The status of a notification, in a word; bad news in its colour. */
-function Status({ notification }: { readonly notification: NotificationResult }) {
-  const { tone, label } = deliveryVerdict(notification);
-  const isBad = tone === 'bad' || tone === 'warning';
-  const text = hasNoSubscriber(notification) ? 'nobody' : notification.status;
+function Row({
+  notification,
+  hasSenders,
+}: {
+  notification: NotificationResult;
+  hasSenders: boolean;
+}) {
+  const { href } = useSession();
+  const { id, title, status, delivered, clicked, sentAt, sentBy } = notification;
+  const rate = rateText(delivered, audienceSize(notification));
   return (
-    <Badge
-      tt="none"
-      variant="filled"
-      color={isBad ? toneColors[tone] : tone === 'good' ? toneColors.good : toneColors.neutral}
-      title={label}
-      miw={76}
-    >
-      {isBad && notification.status === 'sent' ? 'failed' : text}
+    <tr {...as('row')} data-id={id} style={{ position: 'relative' }}>
+      <td {...as('cell')}>
+        <a href={href({ notificationId: id })} title={title}>
+          <TitleText title={title} />
+        </a>
+        <Text fz="hint" c="var(--faint)" truncate className="wide">
+          <bdi>{capitalized(audienceText(notification))}</bdi>
+        </Text>
+      </td>
+      <td {...as('cell')}>
+        <Outcome notification={notification} />
+      </td>
+      <td {...as('cell')}>
+        {status === 'sending' ? `${countText(delivered)} so far` : rate || none}
+        <span className="narrow">{status !== 'sending' && rate && ' delivered'}</span>
+      </td>
+      <td {...as('cell')} className="wide">
+        {rateText(clicked, delivered) || none}
+      </td>
+      {hasSenders && (
+        <td {...as('cell')} className="mantine-visible-from-lg">
+          <bdi>{sentBy ?? none}</bdi>
+        </td>
+      )}
+      <td {...as('cell')}>
+        <Time at={sentAt} />
+      </td>
+    </tr>
+  );
+}
+
+/** In a cell without a value. */
+const none = <span className="wide">–</span>;
+
+/** The title of a notification, in its own direction. One without a visible character has a text in its place. */
+export function TitleText({ title }: { title: string }) {
+  if (hasVisibleCharacter(title)) return <bdi>{title}</bdi>;
+  return (
+    <Text component="em" inherit c="var(--faint)">
+      No title
+    </Text>
+  );
+}
+
+/** What became of a notification, in a word. */
+export function Outcome({ notification }: { notification: NotificationResult }) {
+  const { word, tone, icon } = deliveryVerdict(notification);
+  return (
+    <Badge color={tone} leftSection={<Icon name={icon} size={12} />} data-outcome={tone}>
+      {word}
     </Badge>
   );
 }

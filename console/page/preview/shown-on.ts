@@ -1,13 +1,50 @@
 import { limits } from '../../../contract/limits.ts';
+import { pushMessage } from '../../../contract/message.ts';
 import {
   type FieldText,
   fieldTexts,
   type Platform,
 } from '../../../contract/openapi/field-texts.ts';
+import { pathOf } from '../../../contract/path-of.ts';
+import { routes } from '../../../contract/routes.ts';
 import { webUrl } from '../../../contract/schemas/fields.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { type ContentName, contentFields } from '../../../contract/send-fields.ts';
-import { platformLengths } from './platforms.ts';
+import { type ContentName, contentFields, contentOf } from '../../../contract/send-fields.ts';
+
+export const platformNames: Readonly<Record<Platform, string>> = {
+  chrome: 'Chrome on Windows',
+  firefox: 'Firefox on Windows',
+  macos: 'Safari on macOS',
+  android: 'Chrome on Android',
+};
+
+/** Short enough for one row on a phone. */
+export const platformTabs: Readonly<Record<Platform, string>> = {
+  chrome: 'Chrome',
+  firefox: 'Firefox',
+  macos: 'Safari',
+  android: 'Android',
+};
+
+/**
+ * Characters until a platform cuts a text off: about the fewest that senders report. None is documented, and all depend
+ * on the device and the width of the letters.
+ */
+interface PlatformLengths {
+  readonly title: number;
+  readonly body: number;
+  /** Of the body, with an image. Default: as without. */
+  readonly bodyWithImage?: number;
+  readonly button: number;
+}
+
+const platformLengths: Readonly<Record<Platform, PlatformLengths>> = {
+  chrome: { title: 64, body: 120, button: 19 },
+  firefox: { title: 50, body: 200, button: 19 },
+  macos: { title: 35, body: 100, button: 19 },
+  // With an image, one line.
+  android: { title: 40, body: 240, bodyWithImage: 60, button: 19 },
+};
 
 /**
  * What a platform shows of a notification.
@@ -97,4 +134,18 @@ function cut(text: string, length: number): { readonly text: string; readonly is
       : text,
     isCut,
   };
+}
+
+/** Any notification's id is as long. */
+const notificationId = '00000000-0000-0000-0000-000000000000';
+
+/** About as many bytes as the message of a notification has. @param baseUrl address of the service. */
+export function messageBytes(
+  notification: SendRequest,
+  baseUrl: string,
+  projectId: string,
+): number {
+  const eventsUrl = `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`;
+  const message = JSON.stringify(pushMessage(notificationId, contentOf(notification), eventsUrl));
+  return new TextEncoder().encode(message).length;
 }

@@ -1,46 +1,95 @@
-import { Chip, Group, NativeSelect, Radio, Stack, TagsInput, Text } from '@mantine/core';
+import {
+  Anchor,
+  Button,
+  Checkbox,
+  Chip,
+  Group,
+  Input,
+  NativeSelect,
+  Radio,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
 import { countOf, countText } from '../../../contract/count-text.ts';
-import { channelsByCount } from '../../../contract/schemas/project.ts';
+import { channelPattern } from '../../../contract/formats.ts';
+import { limits } from '../../../contract/limits.ts';
+import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
+import type { FieldName } from '../../../contract/send-fields.ts';
 import { useProject } from '../calls/queries.ts';
-import { audienceSizeText } from './audience-size.ts';
-import { fields, namesIn } from './fields.ts';
-import { fieldId, issueAt, useForm } from './form-context.ts';
-import { SendField } from './send-field.tsx';
-import { type AudienceChoice, linesOf } from './send-form.ts';
+import { Icon } from '../icons.tsx';
+import { fieldId, issueAt, SendField, useForm } from './send-field.tsx';
+import {
+  type AudienceChoice,
+  fields,
+  linesOf,
+  namesIn,
+  recipientsOf,
+  type SendForm,
+  usersField,
+} from './send-form.ts';
 
-const choices: Readonly<Record<AudienceChoice, string>> = {
-  everyone: 'Everyone, or a part of them',
-  userIds: 'Some users',
-  recipients: 'Some users, each with a text of their own',
-};
-
-/** To whom the notification goes, and how many that is. */
+/** To whom the notification goes. Another choice keeps what was entered for this one. */
 export function AudienceFields() {
   const { form, change } = useForm();
   const { data: project } = useProject();
+  const choices: Readonly<Record<AudienceChoice, readonly [name: string, hint: string]>> = {
+    everyone: ['Everyone', project ? countOf(project.subscribers, 'subscriber') : ''],
+    some: ['Some subscribers', 'By channel or last visit'],
+    users: ['Certain users', 'By user id'],
+  };
   return (
-    <Stack gap="sm">
+    <Stack gap="md">
       <Radio.Group
-        label="To whom?"
+        aria-label="Audience"
         value={form.to}
         onChange={(to) => change({ to: to as AudienceChoice })}
       >
-        <Stack gap="xs" mt="xs">
-          {(Object.keys(choices) as AudienceChoice[]).map((to) => (
-            <Radio key={to} value={to} label={choices[to]} />
+        <SimpleGrid type="container" cols={{ base: 1, '34rem': 3 }} spacing="xs">
+          {Object.entries(choices).map(([to, [name, hint]]) => (
+            <Radio.Card key={to} value={to} p="sm" tabIndex={to === form.to ? 0 : -1}>
+              <Group component="span" justify="space-between" wrap="nowrap" fw={500}>
+                {name}
+                {to === form.to && <Icon name="tick" />}
+              </Group>
+              <Text component="span" fz="hint" c="var(--faint)">
+                {hint}
+              </Text>
+            </Radio.Card>
           ))}
-        </Stack>
+        </SimpleGrid>
       </Radio.Group>
-      {form.to !== 'everyone' && <SendField key={form.to} name={form.to} />}
-      <Conditions />
-      <Text id="audience-size" role="status" fw={600}>
-        Goes to {audienceSizeText(form, project?.subscribers, project?.sample)}.
-      </Text>
+      {form.to === 'some' && <Conditions />}
+      {form.to === 'users' && (
+        <>
+          <Checkbox
+            label="A text for each user"
+            checked={form.isPersonal}
+            onChange={(event) => change({ isPersonal: event.currentTarget.checked })}
+          />
+          <SendField key={usersField(form)} name={usersField(form)} />
+          <Anchor
+            component="button"
+            type="button"
+            style={{ alignSelf: 'start' }}
+            aria-expanded={form.isNarrowed}
+            onClick={() => change({ isNarrowed: !form.isNarrowed })}
+          >
+            {form.isNarrowed ? 'Do not narrow down' : 'Narrow down'}
+          </Anchor>
+          {form.isNarrowed && <Conditions />}
+        </>
+      )}
     </Stack>
   );
 }
 
-/** The channels and the last visit that select a part of them. */
+/** The most frequent ones have a chip. Others can be entered. */
+const mostChips = 12;
+
+/** The channels and the last visit that select a part of the subscribers. */
 function Conditions() {
   const { sample, subscribers = 0 } = useProject().data ?? {};
   const { form, change, issues } = useForm();
@@ -50,38 +99,42 @@ function Conditions() {
     sample !== undefined && sample.subscribers > 0
       ? countText(Math.round((found / sample.subscribers) * subscribers))
       : '';
-  const channels = sample === undefined ? [] : channelsByCount(sample);
+  const counts = new Map(sample === undefined ? [] : channelsByCount(sample).slice(0, mostChips));
+  const channels = [...new Set([...counts.keys(), ...chosen])];
   const counted = Object.entries(sample?.seenWithinDays ?? {}).map(([days, found]) => ({
     value: days,
-    label: `Within ${days} days: ${size(found)}`,
+    label: `Within ${days} days (${size(found)})`,
   }));
   const days = form.seenWithinDays;
   const isOther = days !== '' && counted.every(({ value }) => value !== days);
+  const issue = issueAt(issues, 'channels');
   return (
     <>
-      {channels.length > 0 && (
+      <Input.Wrapper
+        labelElement="div"
+        label="With any of these channels"
+        error={issue}
+        id={fieldId('channels')}
+        data-invalid={issue !== undefined || undefined}
+        tabIndex={-1}
+      >
         <Chip.Group multiple value={[...chosen]} onChange={setChosen}>
-          <Group gap="xs" role="group" aria-label="Channels of your subscribers">
-            {channels.slice(0, 12).map(([name, found]) => (
-              <Chip key={name} value={name} variant="outline">
-                {name} {size(found)}
-              </Chip>
-            ))}
+          <Group gap="xs" role="group" aria-label="Channels">
+            {channels.map((name) => {
+              const count = counts.get(name);
+              return (
+                <Chip key={name} value={name}>
+                  {name} <small>{count !== undefined && size(count)}</small>
+                </Chip>
+              );
+            })}
+            <OtherChannel onAdd={(name) => setChosen([...new Set([...chosen, name])])} />
           </Group>
         </Chip.Group>
-      )}
-      <TagsInput
-        id={fieldId('channels')}
-        label={fields.channels.label}
-        description="Only browsers with at least one of them. Empty: all."
-        error={issueAt(issues, 'channels')}
-        value={[...chosen]}
-        onChange={setChosen}
-        acceptValueOnBlur
-      />
+      </Input.Wrapper>
       <NativeSelect
         id={fieldId('seenWithinDays')}
-        label="Last visit"
+        label={fields.seenWithinDays.label}
         error={issueAt(issues, 'seenWithinDays')}
         value={days}
         onChange={(event) => change({ seenWithinDays: event.currentTarget.value })}
@@ -98,4 +151,125 @@ function Conditions() {
         ))}
     </>
   );
+}
+
+/** Adds a channel that has no chip. */
+function OtherChannel({ onAdd }: { onAdd: (name: string) => void }) {
+  const [text, setText] = useState<string>();
+  const [error, setError] = useState('');
+  if (text === undefined) {
+    return (
+      <Button
+        variant="default"
+        radius="xl"
+        leftSection={<Icon name="plus" />}
+        onClick={() => setText('')}
+      >
+        Other
+      </Button>
+    );
+  }
+  function add(name: string) {
+    const isChannel = channelPattern.test(name);
+    if (isChannel) onAdd(name);
+    if (isChannel || name === '') setText(undefined);
+    setError(isChannel || name === '' ? '' : 'Use lowercase letters, digits and hyphens.');
+  }
+  return (
+    <TextInput
+      aria-label="Other channel"
+      placeholder="Name of a channel"
+      error={error}
+      autoFocus
+      maxLength={limits.channelNameLength}
+      value={text}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onBlur={() => add(text.trim())}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter') return;
+        // It would send the form.
+        event.preventDefault();
+        add(text.trim());
+      }}
+    />
+  );
+}
+
+/** How many a notification is for. */
+export interface AudienceSize {
+  /** What is known of the number: `about` from a sample, `up to` for several conditions. Empty: it is exact. */
+  readonly precision: '' | 'about' | 'up to';
+  /** Such as `2,900`, `everyone`. */
+  readonly number: string;
+  /** What is counted: `subscribers` or `users`. */
+  readonly noun: string;
+  /** Part of the subscribers, if it is known. */
+  readonly part?: number;
+  /** Why it is nobody, if that is sure. */
+  readonly nobody?: string;
+}
+
+/** The size of the form's audience, as far as project and sample tell it. */
+export function audienceSize(
+  form: SendForm,
+  subscribers: number | undefined,
+  sample: AudienceCounts | undefined,
+): AudienceSize {
+  if (form.to === 'users') {
+    const users = form.isPersonal ? recipientsOf(form.recipients) : linesOf(form.userIds);
+    const exact = { precision: '', number: countText(users.length) } as const;
+    const noun = users.length === 1 ? 'user' : 'users';
+    if (users.length > 0) return { ...exact, noun };
+    return { ...exact, noun, nobody: 'Enter the id of a user.' };
+  }
+  const noun = subscribers === 1 ? 'subscriber' : 'subscribers';
+  if (subscribers === 0) return exactly(0, 0, 'Nobody is subscribed yet.');
+  if (form.to === 'everyone') {
+    if (subscribers === undefined) return { precision: '', number: 'everyone', noun: '' };
+    return exactly(subscribers, subscribers);
+  }
+  const given = namesIn('Only some of them').filter((name) => String(form[name]).trim() !== '');
+  if (given.length === 0) return exactly(0, subscribers, 'Choose a channel or a last visit.');
+  if (subscribers === undefined || sample === undefined || sample.subscribers === 0) {
+    return { precision: '', number: 'some', noun };
+  }
+  const parts = given.map((name) => counted[name]?.(String(form[name]), sample));
+  const whole = sample.subscribers;
+  const part = Math.min(1, Math.min(...parts.map((found = whole) => found)) / whole);
+  const isSample = whole < subscribers;
+  const isMaximum =
+    parts.length > 1 || linesOf(form.channels).length > 1 || parts.includes(undefined);
+  // None in a sample is not none at all.
+  if (part === 0 && isSample) return { precision: '', number: 'a few', noun, part };
+  if (part === 0) return exactly(0, subscribers, 'No subscriber meets this.');
+  const number = countText(Math.round(part * subscribers));
+  return { precision: isMaximum ? 'up to' : isSample ? 'about' : '', number, noun, part };
+}
+
+function exactly(count: number, subscribers = 0, nobody?: string): AudienceSize {
+  return {
+    precision: '',
+    number: countText(count),
+    noun: count === 1 ? 'subscriber' : 'subscribers',
+    part: subscribers === 0 ? 0 : count / subscribers,
+    ...(nobody !== undefined && { nobody }),
+  };
+}
+
+/** `about 2,900`, `2 users`, as buttons have it: that they are subscribers is understood. */
+export function sizeText({ precision, number, noun }: AudienceSize): string {
+  const words = [precision, number, noun.startsWith('user') ? noun : ''];
+  return words.filter((word) => word !== '').join(' ');
+}
+
+/** How many of the sample meet a condition, as its control has it. Of the others it says nothing. */
+const counted: Readonly<
+  Partial<Record<FieldName, (text: string, sample: AudienceCounts) => number | undefined>>
+> = {
+  channels: (text, { channels }) => sumOf(linesOf(text).map((name) => channels[name] ?? 0)),
+  seenWithinDays: (days, { seenWithinDays }) => seenWithinDays[days as '7'],
+};
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -1,18 +1,79 @@
 import {
+  Box,
   Button,
   Checkbox,
-  Fieldset,
   NativeSelect,
   Stack,
   Text,
   Textarea,
   TextInput,
 } from '@mantine/core';
+import { createContext, type ReactNode, useContext } from 'react';
 import { countText } from '../../../contract/count-text.ts';
+import type { Issue } from '../../../contract/errors.ts';
 import { limits } from '../../../contract/limits.ts';
-import { buttonFields, type FieldName, fieldAt, fields } from './fields.ts';
-import { fieldId, issueAt, useForm } from './form-context.ts';
-import { type ButtonForm, emptyButton } from './send-form.ts';
+import type { FieldName } from '../../../contract/send-fields.ts';
+import { Hint } from '../view.tsx';
+import {
+  type ButtonForm,
+  buttonFields,
+  emptyButton,
+  fieldAt,
+  fields,
+  type SendForm,
+} from './send-form.ts';
+
+/** The form that the fields of the send view edit. */
+interface FormAccess {
+  readonly form: SendForm;
+  readonly change: (changes: Partial<SendForm>) => void;
+  /** Empty until the first attempt to send. */
+  readonly issues: readonly Issue[];
+}
+
+export const FormContext = createContext<FormAccess | undefined>(undefined);
+
+export function useForm(): FormAccess {
+  return useContext(FormContext)!;
+}
+
+/**
+ * The sentence on what is wrong with a field, by its label, and with those of the fields that it names. A message that
+ * begins with a capital says by itself what to do.
+ * @param path of the field, such as `actions[0].title`. Finds the issues of its members too.
+ */
+export function issueAt(issues: readonly Issue[], path: string): string | undefined {
+  const issue = issues.find(
+    (one) => one.path === path || ['.', '['].some((next) => one.path.startsWith(path + next)),
+  );
+  if (issue === undefined) return undefined;
+  if (/^[A-Z]/.test(issue.message)) return `${issue.message}.`;
+  // The position tells which user id or recipient is meant, and the last name which of its values.
+  const [position, ...members] = issue.path.slice(path.length + 1).split(/\]?\./);
+  const firstLine = path === 'recipients' ? 2 : 1;
+  const line = position ? ` in line ${Number.parseInt(position, 10) + firstLine}` : '';
+  const member = members.length > 0 ? `: ${members.at(-1)}` : '';
+  const message = issue.message.replace(/"([\w.[\]]+)"/g, (quoted, named: string) => {
+    const other = fieldAt(named === 'action' ? `${path}[0].action` : named);
+    return other === undefined ? quoted : `“${other.label}”`;
+  });
+  return `${fieldAt(path)!.label}${line}${member} ${message}.`;
+}
+
+/** The id of the input of a field. */
+export function fieldId(path: string): string {
+  return `send-${path.replace(/[.[\]]+/g, '-')}`;
+}
+
+/** Fields that belong together. */
+export const Fields = ({ legend, children }: { legend: string; children: ReactNode }) => (
+  <Box component="fieldset" m={0} p={0} bd={0} miw={0} w="100%">
+    <Text component="legend" fw={500} mb="xs">
+      {legend}
+    </Text>
+    <Stack>{children}</Stack>
+  </Box>
+);
 
 /** The control of a field of send, as the table of fields describes it. */
 export function SendField({ name }: { readonly name: FieldName }) {
@@ -46,30 +107,38 @@ const inputTypes: Readonly<Record<string, string>> = { url: 'url', time: 'dateti
 
 /** A field whose value is typed, or chosen from texts. */
 function TextField({ path, value, onChange }: TextFieldProps) {
-  const { label, hint, kind, length, rows, placeholder, choices } = fieldAt(path)!;
-  const used = length === undefined ? '' : ` ${[...value].length} of ${countText(length)}.`;
+  const { label, hint, kind, length, rows, placeholder, choices, isRequired } = fieldAt(path)!;
+  const used = length !== undefined && `${[...value].length} of ${countText(length)}`;
+  const note = used || (kind === 'url' && !isRequired && 'optional');
   const shared = {
     id: fieldId(path),
     label,
-    description: `${hint}${used}`,
+    description: (hint || note) && (
+      <>
+        {hint}
+        <Box component="span" pos="absolute" top={2} right={0}>
+          {note}
+        </Box>
+      </>
+    ),
     error: issueAt(useForm().issues, path),
     value,
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       onChange(event.currentTarget.value),
   };
-  // User ids, channels and data are no words of a language.
-  const isProse = kind === 'text';
-  const typed = {
-    ...shared,
-    placeholder,
-    autoComplete: 'off',
-    spellCheck: isProse,
-    autoCapitalize: isProse ? undefined : 'none',
-  };
   if (choices !== undefined) {
     const data = Object.entries(choices).map(([choice, text]) => ({ value: choice, label: text }));
     return <NativeSelect {...shared} data={[{ value: '', label: 'Default' }, ...data]} />;
   }
+  // User ids, channels and data are no words of a language.
+  const isProse = kind === 'text';
+  const typed = {
+    ...shared,
+    pos: 'relative' as const,
+    placeholder,
+    spellCheck: isProse,
+    autoCapitalize: isProse ? undefined : 'none',
+  };
   if (rows !== undefined)
     return <Textarea {...typed} rows={rows} autosize minRows={rows} maxRows={12} />;
   return (
@@ -97,43 +166,35 @@ function ButtonFields() {
     });
   return (
     <Stack gap="sm" align="start">
-      <Text size="sm" c="dimmed">
-        {fields.actions.hint}
-      </Text>
+      <Hint>{fields.actions.hint}</Hint>
       {issue !== undefined && (
-        <Text
-          size="sm"
-          c="var(--mantine-color-error)"
-          id={fieldId('actions')}
-          aria-invalid
-          tabIndex={-1}
-        >
+        <Text c="var(--mantine-color-error)" id={fieldId('actions')} data-invalid tabIndex={-1}>
           {issue}
         </Text>
       )}
       {actions.map((action, index) => (
-        <Fieldset key={index} legend={`Button ${index + 1}`} w="100%">
-          <Stack gap="sm" align="stretch">
-            {(Object.keys(buttonFields) as (keyof ButtonForm)[]).map((name) => (
-              <TextField
-                key={name}
-                path={`actions[${index}].${name}`}
-                value={action[name]}
-                onChange={(text) => setAction(index, { [name]: text })}
-              />
-            ))}
-            <Button
-              variant="default"
-              onClick={() => {
-                change({ actions: actions.filter((_, at) => at !== index) });
-                // The pressed button is gone.
-                document.getElementById(addButtonId)?.focus();
-              }}
-            >
-              Remove button {index + 1}
-            </Button>
-          </Stack>
-        </Fieldset>
+        <Fields key={index} legend={`Button ${index + 1}`}>
+          {(Object.keys(buttonFields) as (keyof ButtonForm)[]).map((name) => (
+            <TextField
+              key={name}
+              path={`actions[${index}].${name}`}
+              value={action[name]}
+              onChange={(text) => setAction(index, { [name]: text })}
+            />
+          ))}
+          <Button
+            variant="subtle"
+            color="bad"
+            style={{ alignSelf: 'start' }}
+            onClick={() => {
+              change({ actions: actions.filter((_, at) => at !== index) });
+              // The pressed button is gone.
+              document.getElementById(addButtonId)?.focus();
+            }}
+          >
+            Remove button {index + 1}
+          </Button>
+        </Fields>
       ))}
       <Button
         variant="default"

@@ -1,25 +1,89 @@
+import { conditionsOf, hasConditions } from '../../../contract/conditions.ts';
 import type { Issue } from '../../../contract/errors.ts';
-import { namesIn } from '../../../contract/placeholders.ts';
+import {
+  type AudienceField,
+  type FieldGroup,
+  fieldGroups,
+  type Member,
+} from '../../../contract/field-kinds.ts';
+import { hasVisibleCharacter } from '../../../contract/formats.ts';
+import { type FieldText, fieldTexts } from '../../../contract/openapi/field-texts.ts';
+import { namesIn as placeholdersIn } from '../../../contract/placeholders.ts';
 import { issuesOf } from '../../../contract/schemas/fields.ts';
-import {
-  type NotificationContent,
-  type NotificationResult,
-  type SendRequest,
-  sendSchema,
+import type {
+  NotificationContent,
+  NotificationResult,
+  SendRequest,
 } from '../../../contract/schemas/notification.ts';
+import { sendSchema } from '../../../contract/schemas/notification.ts';
+import { contentFields, type FieldName, sendFields } from '../../../contract/send-fields.ts';
 import { timeText } from '../format.ts';
-import {
-  buttonFields,
-  type FieldKind,
-  type FieldName,
-  type FormField,
-  fieldAt,
-  fields,
-  isIn,
-  type KindOf,
-  type UsersName,
-} from './fields.ts';
-import { recipientsOf } from './recipients-table.ts';
+
+/** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */
+
+type Row = Member | AudienceField;
+type FieldKind = Row['kind'];
+type KindOf<Name extends FieldName> = (typeof sendFields)[Name]['kind'];
+
+const rows: Readonly<Record<FieldName, AudienceField>> = sendFields;
+const names = Object.keys(rows) as readonly FieldName[];
+
+/** The names of a group, in the order of the form. */
+export function namesIn(group: FieldGroup): readonly FieldName[] {
+  return names.filter((name) => rows[name].group === group);
+}
+
+/** Every field of send, in the order of the form. Controls, parsing, refilling and labels follow from it. */
+export const fields = Object.fromEntries(
+  fieldGroups.flatMap(namesIn).map((name) => [name, formField(rows[name], fieldTexts[name])]),
+) as Readonly<Record<FieldName, FormField>>;
+
+const { members } = contentFields.actions;
+type ButtonName = keyof typeof members;
+
+/** The fields of one button. */
+export const buttonFields = Object.fromEntries(
+  Object.entries(fieldTexts.actions.members).map(([name, text]) => [
+    name,
+    formField(members[name as ButtonName], text),
+  ]),
+) as Readonly<Record<ButtonName, FormField>>;
+
+/** One field of the send form, as the contract has it. */
+type FormField = ReturnType<typeof formField>;
+
+function formField(row: Row & { readonly lines?: number }, text: FieldText) {
+  const { label, hint, placeholder, choices, blank } = text;
+  return {
+    label,
+    hint,
+    placeholder,
+    choices,
+    blank,
+    /** What the control is, and how the request has its value: see `send-form.ts`. */
+    kind: row.kind,
+    /** The most characters, of which the used ones are shown. */
+    length: row.kind === 'text' && row.format === undefined ? row.max : undefined,
+    /** Of a text with several lines. */
+    rows: row.lines,
+    isRequired: 'isRequired' in row && row.isRequired === true,
+    /** Whether it is a flag that is on by default. */
+    isOn: row.kind === 'flag' && row.default === true,
+  };
+}
+
+/** @param path of the contract: `title`, `userIds[3]`, `recipients[1].values.name` or `actions[0].title`. */
+export function fieldAt(path: string): FormField | undefined {
+  const [name = '', , member] = path.split(/[.[]/);
+  const [rows, key] =
+    name === 'actions' && member !== undefined ? [buttonFields, member] : [fields, name];
+  return new Map<string, FormField>(Object.entries(rows)).get(key);
+}
+
+/** Whether the field at a path is in a group. */
+export function isIn(path: string, group: FieldGroup): boolean {
+  return namesIn(group).some((name) => name === path.split(/[.[]/)[0]);
+}
 
 type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
   ? boolean
@@ -27,13 +91,19 @@ type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
     ? readonly ButtonForm[]
     : string;
 
-/** Values of the form. A field of the contract without a row in the table does not compile. */
+/**
+ * Values of the form. A field of the contract without a row in the table does not compile. What was entered for one
+ * audience is kept while another one is chosen, and not sent.
+ */
 export type SendForm = { readonly [Name in keyof SendRequest]-?: ValueOf<KindOf<Name>> } & {
   readonly to: AudienceChoice;
+  /** Of certain users: whether each gets a text, from a table. */
+  readonly isPersonal: boolean;
+  /** Of certain users: whether the conditions are shown, and hold. */
+  readonly isNarrowed: boolean;
 };
 
-/** Everyone, or the field with the users. */
-export type AudienceChoice = 'everyone' | UsersName;
+export type AudienceChoice = 'everyone' | 'some' | 'users';
 
 export type ButtonForm = Readonly<Record<keyof typeof buttonFields, string>>;
 
@@ -44,6 +114,8 @@ export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '
 export const emptySendForm = {
   ...Object.fromEntries(fieldNames.map((name) => [name, emptyValue(fields[name])])),
   to: 'everyone',
+  isPersonal: false,
+  isNarrowed: false,
 } as unknown as SendForm;
 
 function emptyValue({ kind, isOn }: FormField): boolean | string | readonly ButtonForm[] {
@@ -90,15 +162,37 @@ export function readSendForm(form: SendForm): {
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
   return {
     notification: body as unknown as SendRequest,
-    issues: issues.map((issue) => withAdvice(issue, form)),
+    issues: [...issues.map((issue) => withAdvice(issue, form)), ...ownIssues(form, body, issues)],
   };
+}
+
+/** What only the form refuses. */
+function ownIssues(form: SendForm, body: object, found: readonly Issue[]): readonly Issue[] {
+  const isBlank = !hasVisibleCharacter(form.title) && found.every(({ path }) => path !== 'title');
+  // Somebody who wants a part of the subscribers must not reach everyone.
+  const isForAll = form.to === 'some' && !hasConditions(conditionsOf(body));
+  return [
+    ...(isBlank ? [{ path: 'title', message: fields.title.blank! }] : []),
+    ...(isForAll ? [{ path: 'channels', message: 'Choose a channel or a last visit' }] : []),
+  ];
+}
+
+/** The field in which users are named. */
+export function usersField({ isPersonal }: SendForm): 'userIds' | 'recipients' {
+  return isPersonal ? 'recipients' : 'userIds';
+}
+
+/** Whether the conditions of the form hold. */
+export function isConditional({ to, isNarrowed }: SendForm): boolean {
+  return to === 'some' || (to === 'users' && isNarrowed);
 }
 
 /** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
 function memberOf(form: SendForm, name: FieldName): unknown {
   const { kind, isOn, blank } = fields[name];
   const value = form[name];
-  if (isIn(name, 'To') && name !== form.to) return undefined;
+  if (isIn(name, 'To') && (form.to !== 'users' || name !== usersField(form))) return undefined;
+  if (isIn(name, 'Only some of them') && !isConditional(form)) return undefined;
   if (typeof value === 'boolean') return value === isOn ? undefined : value;
   if (typeof value !== 'string') return value.length > 0 ? value.map(withoutBlank) : undefined;
   if (value.trim() === '' && blank === undefined) return undefined;
@@ -126,7 +220,6 @@ export function formOf({ audience, ...content }: SentContent): SendForm {
   const { users, ...conditions } = audience === 'everyone' ? {} : audience;
   const sent: Readonly<Partial<Record<FieldName, unknown>>> = { ...content, ...conditions };
   const filled = fieldNames.filter((name) => sent[name] !== undefined);
-  const toUsers = namesIn(content).length > 0 ? 'recipients' : 'userIds';
   return {
     ...emptySendForm,
     ...Object.fromEntries(
@@ -136,7 +229,9 @@ export function formOf({ audience, ...content }: SentContent): SendForm {
       ]),
     ),
     actions: (content.actions ?? []).map((action) => ({ ...emptyButton, ...action }) as ButtonForm),
-    to: users === undefined ? 'everyone' : toUsers,
+    to: users !== undefined ? 'users' : hasConditions(conditions) ? 'some' : 'everyone',
+    isPersonal: placeholdersIn(content).length > 0,
+    isNarrowed: users !== undefined && hasConditions(conditions),
   };
 }
 
@@ -152,15 +247,13 @@ function textOf({ kind, choices }: FormField, value: unknown): string {
   if (kind === 'flag') return value === true ? 'Yes' : 'No';
   if (kind === 'time') return timeText(String(value));
   if (kind === 'object') return JSON.stringify(value);
-  if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join('; ');
+  if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join(', ');
   return choices?.[String(value)] ?? String(value);
 }
 
-function buttonText(button: ButtonForm): string {
-  return (Object.keys(buttonFields) as (keyof ButtonForm)[])
-    .filter((name) => button[name])
-    .map((name) => `${buttonFields[name].label}: ${button[name]}`)
-    .join(', ');
+function buttonText({ title, action, url, icon }: Partial<ButtonForm>): string {
+  const details = [action, url, icon].filter((text) => text);
+  return `${title} (${details.join(', ')})`;
 }
 
 /** Fields that must not be blank stay. */
@@ -202,4 +295,25 @@ export function linesOf(text: string): readonly string[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
+}
+
+type Recipients = NonNullable<SendRequest['recipients']>;
+
+/**
+ * Recipients from a table as a spreadsheet copies it (tabs), or with commas. The first line has the names of the
+ * values; the first column has the user ids. A cell that is missing has no value. With commas, the last cell may
+ * contain some.
+ */
+export function recipientsOf(table: string): Recipients {
+  const lines = table.split('\n').filter((line) => line.trim() !== '');
+  const separator = lines[0]?.includes('\t') ? '\t' : ',';
+  const [[, ...names] = [], ...rows] = lines.map((line) =>
+    line.split(separator).map((cell) => cell.trim()),
+  );
+  const last = names.length - 1;
+  return rows.map(([userId = '', ...cells]) => {
+    const texts = [...cells.slice(0, last), cells.slice(last).join(separator)];
+    const given = names.slice(0, cells.length);
+    return { userId, values: Object.fromEntries(given.map((name, at) => [name, texts[at]])) };
+  });
 }

@@ -1,44 +1,66 @@
-import { Alert, Button, Fieldset, Grid, Group, Paper, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Anchor,
+  Box,
+  Button,
+  Flex,
+  Group,
+  Paper,
+  Progress,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useLayoutEffect, useRef, useState } from 'react';
-import { countOf } from '../../../contract/count-text.ts';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { countOf, countText } from '../../../contract/count-text.ts';
 import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
 import type { Issue } from '../../../contract/errors.ts';
-import { fieldGroups } from '../../../contract/field-kinds.ts';
+import { type FieldGroup, fieldGroups } from '../../../contract/field-kinds.ts';
+import { limits } from '../../../contract/limits.ts';
+import { rendered, type Values } from '../../../contract/placeholders.ts';
 import type { SendRequest, SendResult } from '../../../contract/schemas/notification.ts';
-import { contentOf } from '../../../contract/send-fields.ts';
-import { sliceSizes } from '../../../contract/slice-sizes.ts';
+import { contentOf, type FieldName } from '../../../contract/send-fields.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
+import { subscribedUserId } from '../calls/local-stack.ts';
 import { useProject } from '../calls/queries.ts';
-import { subscribedUserId } from '../calls/this-browser.ts';
-import { useConfirm } from '../components/confirm.tsx';
-import { Problem } from '../components/problem.tsx';
-import { View } from '../components/view.tsx';
-import { fragmentOf } from '../routing/place.ts';
+import { CodeSample } from '../code/code-sample.tsx';
+import { Icon } from '../icons.tsx';
+import { NotificationPreview, PlatformPreview } from '../preview/notification-preview.tsx';
+import { messageBytes } from '../preview/shown-on.ts';
 import { useSession } from '../session.ts';
-import { AudienceFields } from './audience-fields.tsx';
-import { audienceSizeText } from './audience-size.ts';
-import { fieldAt, type GroupName, isIn, namesIn } from './fields.ts';
-import { FormContext } from './form-context.ts';
-import { SendAside } from './send-aside.tsx';
-import { SendField } from './send-field.tsx';
-import { emptySendForm, readSendForm, type SendForm } from './send-form.ts';
+import { Dialog, Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
+import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
+import { Fields, FormContext, SendField } from './send-field.tsx';
+import {
+  emptySendForm,
+  fieldAt,
+  fields,
+  isIn,
+  namesIn,
+  readSendForm,
+  type SendForm,
+} from './send-form.ts';
 
-const audienceGroups: readonly GroupName[] = ['To', 'Only some of them'];
+const audienceGroups: readonly FieldGroup[] = ['To', 'Only some of them'];
 const optionGroups = fieldGroups.filter(
   (group) => group !== 'Message' && !audienceGroups.includes(group),
 );
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
-  const { client, projectId, isLocal, draft, setDraft } = useSession();
+  const { client, projectId, isLocal, href, draft, setDraft, testUserId, setTestUserId } =
+    useSession();
   const change = (changes: Partial<SendForm>) =>
     setDraft((current) => ({ ...current, ...changes }));
   const { data: project } = useProject();
   const { notification, issues } = readSendForm(draft);
+  const [first] = notification.recipients ?? [];
+  const shown = first ? rendered(notification, (first.values ?? {}) as Values) : notification;
+  const size = audienceSize(draft, project?.subscribers, project?.sample);
   const [attempts, setAttempts] = useState(0);
   const [isTest, setTest] = useState(false);
-  const [testUserId, setTestUserId] = useState('');
+  const [isAsked, setAsked] = useState(false);
   const [refused, setRefused] = useState<readonly Issue[]>([]);
   const [isOpen, setOpen] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -60,14 +82,14 @@ export function SendView() {
     mutationFn: () => post(notification, true),
     onSuccess: ({ id }) => {
       setDraft(() => emptySendForm);
-      location.hash = fragmentOf({ view: 'notification', projectId, notificationId: id });
+      location.hash = href({ notificationId: id });
     },
     onError,
   });
   const test = useMutation({
-    mutationFn: async () => {
-      const userId = testUserId || (await subscribedUserId(client));
-      return (await post(testOf(notification, userId), false)) as SendResult;
+    mutationFn: async (userId: string | undefined) => {
+      const to = userId ?? (await subscribedUserId(client));
+      return (await post(testOf(notification, to), false)) as SendResult;
     },
     onError,
   });
@@ -87,136 +109,281 @@ export function SendView() {
     if (hasOptionIssue) setOpen(true);
   }, [attempts, refused]);
   useLayoutEffect(() => {
-    form.current!.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+    form.current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')?.focus();
   }, [attempts, refused, isOpen && hasOptionIssue]);
 
-  const audience = audienceSizeText(draft, project?.subscribers, project?.sample);
-  function attempt(ofTest: boolean) {
+  /** @returns whether the form has no issue. */
+  function check(ofTest: boolean): boolean {
     setRefused([]);
     test.reset();
     send.reset();
     setTest(ofTest);
     setAttempts(attempts + 1);
-    if (issuesOf(ofTest).length > 0) return;
-    if (ofTest) test.mutate();
-    else {
-      ask({
-        title: `Send to ${audience}?`,
-        text: `“${draft.title}” is sent at once. You can stop it while it is being sent, but delivered messages stay delivered.`,
-        confirm: 'Send now',
-        onConfirm: () => send.mutate(),
-      });
-    }
+    return issuesOf(ofTest).length === 0;
+  }
+  function attemptSend() {
+    if (!check(false) || size.nobody !== undefined) return;
+    const { precision, number, noun } = size;
+    ask({
+      title: `Send to ${[precision, number, noun].filter((word) => word !== '').join(' ')}?`,
+      text: (
+        <>
+          <NotificationPreview notification={shown} />
+          <Text mt="sm">It goes out now. You can stop it, but what is delivered stays.</Text>
+        </>
+      ),
+      confirm: `Send to ${sizeText(size)}`,
+      onConfirm: () => send.mutate(),
+    });
+  }
+  function attemptTest() {
+    if (!check(true)) return;
+    if (isLocal || testUserId !== undefined) test.mutate(testUserId);
+    else setAsked(true);
+  }
+
+  function sendTestTo(userId: string) {
+    setAsked(false);
+    setTestUserId(userId);
+    test.mutate(userId);
   }
 
   const error = send.error ?? test.error;
-  const set = optionGroups
-    .flatMap(namesIn)
-    .filter((name) => String(draft[name]) !== String(emptySendForm[name])).length;
+  const bytes = messageBytes(shown, location.origin, projectId);
+  const actions = {
+    size,
+    subscribers: project?.subscribers,
+    isSending: send.isPending,
+    isTesting: test.isPending,
+    onTest: attemptTest,
+    messages: (
+      <>
+        <Text role="status" className="issues" c="var(--mantine-color-error)">
+          {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
+        </Text>
+        <Problem error={issuesIn(error).some(hasField) ? undefined : error} />
+        <Text role="status" className="test-result" c="dimmed">
+          {test.data !== undefined &&
+            `Test: ${deliveryVerdict({ ...test.data, audience: { users: 1 } }).sentence} `}
+          {test.data !== undefined && !isLocal && (
+            <Anchor component="button" type="button" onClick={() => setAsked(true)}>
+              Another user id
+            </Anchor>
+          )}
+        </Text>
+      </>
+    ),
+  };
   return (
-    <View title="Send">
-      <Grid gap="lg">
-        <Grid.Col span={{ base: 12, md: 7 }}>
-          <form
-            ref={form}
-            noValidate
-            aria-label="Notification"
-            onSubmit={(event) => {
-              event.preventDefault();
-              attempt(false);
-            }}
+    <View title="New notification">
+      <Box
+        component="form"
+        ref={form}
+        noValidate
+        aria-label="Notification"
+        display={{ lg: 'grid' }}
+        pb={{ base: 96, lg: 0 }}
+        style={{ gridTemplateColumns: 'minmax(0, 1fr) 364px', columnGap: 40, alignItems: 'start' }}
+        onSubmit={submitting(attemptSend)}
+      >
+        <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
+          <Section title="Message">
+            <SendFields names={namesIn('Message')} />
+          </Section>
+          <Box
+            component="aside"
+            aria-label="Preview and send"
+            pos={{ lg: 'sticky' }}
+            top={32}
+            mt={{ base: 'xl', lg: 0 }}
+            mb="xl"
+            style={{ gridArea: '1 / 2 / 9 / 2' }}
           >
-            <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
-              <Stack>
-                <Paper withBorder p="md">
-                  <Stack gap="sm">
-                    {namesIn('Message').map((name) => (
-                      <SendField key={name} name={name} />
-                    ))}
-                  </Stack>
-                </Paper>
-                <Paper withBorder p="md">
-                  <AudienceFields />
-                </Paper>
-                <Button
-                  variant="default"
-                  justify="start"
-                  id="more"
-                  aria-expanded={isOpen}
-                  aria-controls="options"
-                  onClick={() => setOpen(!isOpen)}
-                >
-                  More options{set > 0 && `: ${set} set`}
-                </Button>
-                <Stack id="options" hidden={!isOpen} display={isOpen ? undefined : 'none'}>
-                  {optionGroups.map((group) => (
-                    <Fieldset key={group} legend={group}>
-                      <Stack gap="sm">
-                        {namesIn(group).map((name) => (
-                          <SendField key={name} name={name} />
-                        ))}
-                      </Stack>
-                    </Fieldset>
-                  ))}
-                </Stack>
-                <Paper withBorder p="md">
-                  <Group align="end">
-                    <TextInput
-                      label="Test: your own user id"
-                      description={
-                        isLocal ? 'Empty: this browser.' : 'As your site passes it to the SDK.'
-                      }
-                      autoComplete="off"
-                      spellCheck={false}
-                      value={testUserId}
-                      onChange={(event) => setTestUserId(event.currentTarget.value)}
-                      flex="1 1 12rem"
-                    />
-                    <Button
-                      variant="default"
-                      id="send-test"
-                      loading={test.isPending}
-                      onClick={() => {
-                        if (isLocal || testUserId !== '') attempt(true);
-                      }}
-                      aria-disabled={!isLocal && testUserId === ''}
-                    >
-                      Send a test
-                    </Button>
-                  </Group>
-                  <div role="status" id="test-result">
-                    {test.data !== undefined && (
-                      <Alert variant="outline" title="The test was sent." mt="sm">
-                        {deliveryVerdict({ ...test.data, audience: { users: 1 } }).text}
-                      </Alert>
-                    )}
-                  </div>
-                </Paper>
-                <Text role="status" id="issues" c="var(--mantine-color-error)">
-                  {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
-                </Text>
-                <Problem error={issuesIn(error).some(hasField) ? undefined : error} />
-                <Group>
-                  <Button type="submit" id="send" loading={send.isPending}>
-                    Send to {audience}
-                  </Button>
-                </Group>
-              </Stack>
-            </FormContext.Provider>
-          </form>
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 5 }}>
-          <SendAside
-            notification={notification}
-            respondAsync={
-              draft.to === 'everyone' && (project?.subscribers ?? 0) > sliceSizes.recipients
-            }
-          />
-        </Grid.Col>
-      </Grid>
+            <PlatformPreview notification={shown} />
+            {first !== undefined && (
+              <Hint>
+                With the values of <bdi>{first.userId}</bdi>.
+              </Hint>
+            )}
+            {bytes > limits.messageBytesEverywhere && (
+              <Hint id="message-bytes">
+                About {countText(bytes)} of {countText(limits.messageBytes)} bytes. Above{' '}
+                {countText(limits.messageBytesEverywhere)}, Firefox for Android may not receive it.
+              </Hint>
+            )}
+            <Paper mt="md" p={18} visibleFrom="lg">
+              <SendActions {...actions} />
+            </Paper>
+          </Box>
+          <Section title="Audience">
+            <AudienceFields />
+          </Section>
+          <Section>
+            <Disclosure
+              title="Options"
+              hint={optionsText(draft)}
+              isOpen={isOpen}
+              onToggle={setOpen}
+            >
+              {optionGroups.map((group) => (
+                <Box key={group} mt="lg">
+                  <Fields legend={group}>
+                    <SendFields names={namesIn(group)} />
+                  </Fields>
+                </Box>
+              ))}
+            </Disclosure>
+          </Section>
+          <Section>
+            <Disclosure title="Code" hint="Send exactly this from your server">
+              <CodeSample notification={notification} />
+            </Disclosure>
+          </Section>
+        </FormContext.Provider>
+        <Box
+          hiddenFrom="lg"
+          pos="fixed"
+          bottom={0}
+          right={0}
+          left={{ base: 0, sm: '14.5rem' }}
+          p="10px 16px"
+          bg="var(--mantine-color-default)"
+          className="send-bar ruled"
+          style={{ zIndex: 5 }}
+        >
+          <SendActions {...actions} isBar />
+        </Box>
+      </Box>
       {dialog}
+      {isAsked && <TestDialog onClose={() => setAsked(false)} onTest={sendTestTo} />}
     </View>
   );
+}
+
+function Section({ title, children }: { title?: string; children: ReactNode }) {
+  return (
+    <Box component="section" py={title === 'Message' ? 0 : 28} miw={0} className="section">
+      {title && (
+        <Title order={2} mb={14}>
+          {title}
+        </Title>
+      )}
+      {children}
+    </Box>
+  );
+}
+
+function SendFields({ names }: { readonly names: readonly FieldName[] }) {
+  return (
+    <Stack>
+      {names.map((name) => (
+        <SendField key={name} name={name} />
+      ))}
+    </Stack>
+  );
+}
+
+interface SendActionsProps {
+  readonly size: AudienceSize;
+  readonly subscribers: number | undefined;
+  readonly isSending: boolean;
+  readonly isTesting: boolean;
+  readonly onTest: () => void;
+  /** What is wrong, and what became of a test. */
+  readonly messages: ReactNode;
+  /** Whether they are in one row, at the lower edge of a small screen. */
+  readonly isBar?: boolean;
+}
+
+/** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
+function SendActions({ size, subscribers, isBar = false, messages, ...rest }: SendActionsProps) {
+  const { precision, number, noun, part = 0, nobody } = size;
+  const isToUsers = noun.startsWith('user');
+  const whole =
+    !isToUsers && subscribers !== undefined && `of ${countOf(subscribers, 'subscriber')}`;
+  const send = isBar ? 'Send…' : `Send to ${sizeText(size)}`;
+  const figure = isBar ? 'lg' : 'figure';
+  return (
+    <>
+      {isBar && messages}
+      <Flex {...(isBar ? { wrap: 'wrap', align: 'center' } : { direction: 'column' })} gap={10}>
+        <Box role="status" c="dimmed" flex={isBar ? '1 1 5rem' : undefined}>
+          {precision}{' '}
+          <Text component="b" fz={figure} lh={figure} fw={600} c="var(--mantine-color-text)">
+            {number}
+          </Text>{' '}
+          {isToUsers && noun}
+          {!isBar && !isToUsers && <Progress value={100 * part} my={8} aria-hidden />}
+          <Hint>{nobody ?? whole}</Hint>
+        </Box>
+        <Button
+          type="submit"
+          size="md"
+          style={{ order: 2 }}
+          loading={rest.isSending}
+          leftSection={isBar ? undefined : <Icon name="send" />}
+          {...(nobody !== undefined && { 'aria-disabled': true, 'data-disabled': true })}
+        >
+          {nobody === undefined ? send : 'Nobody to send to'}
+        </Button>
+        <Button
+          variant="default"
+          size="md"
+          loading={rest.isTesting}
+          onClick={rest.onTest}
+          style={{ order: isBar ? 1 : 3 }}
+        >
+          {isBar ? 'Test' : 'Send a test to me'}
+        </Button>
+      </Flex>
+      {!isBar && messages}
+    </>
+  );
+}
+
+/** Asks for the person's own user id. */
+function TestDialog({
+  onClose,
+  onTest,
+}: {
+  onClose: () => void;
+  onTest: (userId: string) => void;
+}) {
+  const [text, setText] = useState('');
+  return (
+    <Dialog title="Send a test to yourself" onClose={onClose}>
+      <form onSubmit={submitting(() => text !== '' && onTest(text))}>
+        <TextInput
+          label="Your user id"
+          description="As your site passes it to the SDK. It is asked for once."
+          data-autofocus
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <Group justify="flex-end" gap="xs" mt={20}>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit">Send a test</Button>
+        </Group>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What is set among the options: `2 buttons, icon and 1 more`. */
+function optionsText(form: SendForm): string {
+  const set = optionGroups
+    .flatMap(namesIn)
+    .filter((name) => String(form[name]) !== String(emptySendForm[name]))
+    .map((name) =>
+      name === 'actions'
+        ? countOf(form.actions.length, 'button')
+        : fields[name].label.toLowerCase(),
+    );
+  const more = set.length > 3 ? [`${set.length - 2} more`] : [];
+  const named = [...set.slice(0, more.length > 0 ? 2 : 3), ...more];
+  return new Intl.ListFormat('en').format(named);
 }
 
 function issuesIn(error: unknown): readonly Issue[] {

@@ -1,4 +1,4 @@
-import { audienceSizeText } from '../../../console/page/send/audience-size.ts';
+import { audienceSize, sizeText } from '../../../console/page/send/audience-fields.tsx';
 import { emptySendForm, type SendForm } from '../../../console/page/send/send-form.ts';
 import type { AudienceCounts } from '../../../contract/schemas/project.ts';
 
@@ -7,19 +7,40 @@ const sample: AudienceCounts = {
   seenWithinDays: { 7: 500, 30: 800, 90: 1000, 365: 1000 },
   channels: { news: 300, sales: 100 },
 };
+const some = { to: 'some' } as const;
+const users = { to: 'users' } as const;
+
+const sizeOf = (form: Partial<SendForm>, subscribers: number | undefined, counts = sample) =>
+  audienceSize({ ...emptySendForm, ...form }, subscribers, counts);
 
 test.each<[form: Partial<SendForm>, subscribers: number | undefined, text: string]>([
-  [{}, 4000, '4,000 subscribers'],
+  [{}, 4000, '4,000'],
   [{}, undefined, 'everyone'],
-  [{ channels: 'news' }, undefined, 'a part of the subscribers'],
-  [{ channels: 'news' }, 1000, '300 subscribers'],
-  [{ channels: 'news' }, 4000, 'about 1,200 subscribers'],
-  [{ seenWithinDays: '7' }, 4000, 'about 2,000 subscribers'],
+  [{ ...some, channels: 'news' }, undefined, 'some'],
+  [{ ...some, channels: 'news' }, 1000, '300'],
+  [{ ...some, channels: 'news' }, 4000, 'about 1,200'],
+  [{ ...some, seenWithinDays: '7' }, 4000, 'about 2,000'],
   // Some have both channels.
-  [{ channels: 'news\nsales' }, 1000, 'at most about 400 subscribers'],
-  [{ channels: 'news', seenWithinDays: '7' }, 4000, 'at most about 1,200 subscribers'],
-  [{ to: 'userIds', userIds: 'ada\ngrace\n' }, 4000, '2 user ids'],
-  [{ to: 'recipients', recipients: 'userId,name\nada,Ada' }, 4000, '1 user id'],
+  [{ ...some, channels: 'news\nsales' }, 1000, 'up to 400'],
+  [{ ...some, channels: 'news', seenWithinDays: '7' }, 4000, 'up to 1,200'],
+  // None of the sample is not none at all.
+  [{ ...some, channels: 'rare' }, 4000, 'a few'],
+  [{ ...users, userIds: 'ada\ngrace\n' }, 4000, '2 users'],
+  [{ ...users, isPersonal: true, recipients: 'userId,name\nada,Ada' }, 4000, '1 user'],
+  // What is not shown does not count.
+  [{ channels: 'news', userIds: 'ada' }, 4000, '4,000'],
 ])('%j of %p subscribers goes to %p', (form, subscribers, text) => {
-  expect(audienceSizeText({ ...emptySendForm, ...form }, subscribers, sample)).toBe(text);
+  const size = sizeOf(form, subscribers);
+  expect(sizeText(size)).toBe(text);
+  expect(size.nobody).toBeUndefined();
+});
+
+test.each<[form: Partial<SendForm>, subscribers: number, reason: string]>([
+  [{}, 0, 'Nobody is subscribed yet.'],
+  [{ ...some, channels: 'news' }, 0, 'Nobody is subscribed yet.'],
+  [some, 4000, 'Choose a channel or a last visit.'],
+  [{ ...some, channels: 'rare' }, 1000, 'No subscriber meets this.'],
+  [users, 4000, 'Enter the id of a user.'],
+])('%j of %p subscribers goes to nobody, because: %s', (form, subscribers, reason) => {
+  expect(sizeOf(form, subscribers)).toMatchObject({ number: '0', nobody: reason });
 });

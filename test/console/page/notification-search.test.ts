@@ -1,22 +1,70 @@
-import { idIn, matching, searchText } from '../../../console/page/views/notification-search.ts';
+import {
+  idIn,
+  matches,
+  searchText,
+} from '../../../console/page/notifications/notifications-view.tsx';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
 
 const id = '01936f0e-8a51-7c3e-9d53-0f5d9a3c7f10';
-const base = { sentAt: '2026-11-03T12:00:00.000Z' } as NotificationResult;
-const goal: NotificationResult = { ...base, id, title: 'Goal', body: 'It is 2:0 now' };
-const sale: NotificationResult = { ...base, id: id.replace('0193', '0194'), title: 'Summer SALE' };
+const sent: NotificationResult = {
+  id,
+  title: 'Goal',
+  body: 'It is 2:0 now',
+  audience: 'everyone',
+  status: 'sent',
+  attempted: 9,
+  delivered: 9,
+  removed: 0,
+  failed: 0,
+  shown: 0,
+  clicked: 0,
+  sentAt: '2026-11-03T12:00:00.000Z',
+};
+const others = { search: '', stage: 'all', audience: 'any', sender: '' } as const;
 
 test.each([
-  ['', [goal, sale]],
-  ['  ', [goal, sale]],
-  [' goal ', [goal]],
-  ['2:0', [goal]],
-  ['sale', [sale]],
-  ['0194', [sale]],
-  [id.toUpperCase(), [goal]],
-  ['nothing', []],
-])('a search for %j finds titles, texts and ids', (text, found) => {
-  expect(matching([goal, sale], text)).toEqual(found);
+  ['', true],
+  ['  ', true],
+  [' goal ', true],
+  ['2:0', true],
+  ['0193', true],
+  [id.toUpperCase(), true],
+  ['nothing', false],
+])('a search for %j looks at title, text and id', (search, isFound) => {
+  expect(matches(sent, { ...others, search })).toBe(isFound);
+});
+
+test.each<[changes: Partial<NotificationResult>, found: readonly string[]]>([
+  [{}, ['all']],
+  [{ failed: 1, attempted: 10 }, ['all', 'attention']],
+  [{ status: 'interrupted' }, ['all', 'attention']],
+  [{ status: 'stopped' }, ['all']],
+  [{ status: 'stopping' }, ['all', 'progress']],
+  [{ status: 'sending', failed: 9 }, ['all', 'progress']],
+])('%j is found under %j', (changes, found) => {
+  const stages = (['all', 'attention', 'progress'] as const).filter((stage) =>
+    matches({ ...sent, ...changes }, { ...others, stage }),
+  );
+  expect(stages).toEqual(found);
+});
+
+test.each([
+  ['everyone', 'all'],
+  [{ channels: ['news'] }, 'some'],
+  [{ users: 2, channels: ['news'] }, 'users'],
+] as const)('the audience %j is of the kind %s', (audience, kind) => {
+  const one = { ...sent, audience } as NotificationResult;
+  const kinds = (['any', 'all', 'some', 'users'] as const).filter((wanted) =>
+    matches(one, { ...others, audience: wanted }),
+  );
+  expect(kinds).toEqual(['any', kind]);
+});
+
+test('a sender finds the own notifications, not those of the secret key', () => {
+  const filters = { ...others, sender: 'Ada' };
+  expect(matches({ ...sent, sentBy: 'Ada' }, filters)).toBe(true);
+  expect(matches({ ...sent, sentBy: 'Adam' }, filters)).toBe(false);
+  expect(matches(sent, filters)).toBe(false);
 });
 
 test('only a whole id may be that of a notification which is not loaded', () => {
@@ -24,11 +72,10 @@ test('only a whole id may be that of a notification which is not loaded', () => 
   expect(idIn(id.slice(1))).toBeUndefined();
 });
 
-test('the result says how many were searched, since when, and whether there are older ones', () => {
-  const notifications = [goal, sale];
-  expect(searchText(1, { notifications, nextCursor: 'x' })).toBe(
-    '1 found in 2 notifications since Nov 3, 2026. Older ones were not searched.',
-  );
-  expect(searchText(0, { notifications })).toBe('0 found in 2 notifications: all that are stored.');
+test('the result says how many were searched, and since when', () => {
+  const notifications = [{ ...sent, sentAt: '2025-12-03T12:00:00.000Z' }];
+  expect(searchText(0, { notifications })).toBe('No match in 1 notification since Dec 3, 2025');
+  expect(searchText(1, { notifications })).toBe('1 match in 1 notification since Dec 3, 2025');
+  expect(searchText(2, { notifications })).toMatch(/^2 matches in /);
   expect(searchText(0, { notifications: [] })).toBe('');
 });

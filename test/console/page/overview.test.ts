@@ -1,23 +1,35 @@
+import { ticksUpTo } from '../../../console/page/charts.tsx';
 import {
   audienceAfter,
-  broadcastsIn,
-  growthText,
+  completeBroadcasts,
+  growthOf,
+  lastBroadcasts,
   monthOf,
-} from '../../../console/page/overview/broadcasts.ts';
-import { roundUp } from '../../../console/page/overview/time-chart.tsx';
+  noticeOf,
+} from '../../../console/page/overview/summary.ts';
 import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import type { ProjectResult } from '../../../contract/schemas/project.ts';
 
 const nowMs = Date.parse('2026-11-24T12:00:00Z');
 const dayMs = 24 * 60 * 60 * 1000;
 
 function sent(daysAgo: number, changes: Partial<NotificationResult> = {}): NotificationResult {
   return {
-    ...{ id: `${daysAgo}`, title: 'T', audience: 'everyone', status: 'sent' },
-    ...{ attempted: 100, delivered: 90, removed: 10, failed: 0, shown: 50, clicked: 5 },
+    id: `${daysAgo}`,
+    title: 'T',
+    audience: 'everyone',
+    status: 'sent',
+    attempted: 100,
+    delivered: 90,
+    removed: 10,
+    failed: 0,
+    shown: 50,
+    clicked: 5,
     sentAt: new Date(nowMs - daysAgo * dayMs).toISOString(),
     ...changes,
   };
 }
+const idsOf = (notifications: readonly NotificationResult[]) => notifications.map(({ id }) => id);
 
 test('complete broadcasts to everyone tell the audience, the oldest first', () => {
   const notifications = [
@@ -27,39 +39,125 @@ test('complete broadcasts to everyone tell the audience, the oldest first', () =
     sent(4, { unreached: 3 }),
     sent(5),
   ];
-  expect(broadcastsIn({ notifications }).map(({ id }) => id)).toEqual(['5', '1']);
+  expect(idsOf(completeBroadcasts({ notifications }))).toEqual(['5', '1']);
   expect(audienceAfter(sent(1))).toBe(90);
 });
 
+test('the last broadcasts have ended, and had somebody to reach', () => {
+  const notifications = [
+    sent(1, { status: 'sending' }),
+    sent(2, { status: 'stopped', unreached: 4 }),
+    sent(3, { attempted: 0 }),
+    sent(4, { audience: { users: 4 } }),
+    sent(5),
+    sent(6),
+  ];
+  expect(idsOf(lastBroadcasts({ notifications }, 2))).toEqual(['5', '2']);
+});
+
 test.each([
-  [110, '+20 in 7 days'],
-  [90, '±0 in 7 days'],
-  [1, '−89 in 7 days'],
-])('with %i subscribers, the growth is %s', (subscribers, text) => {
-  const broadcasts = [sent(20, { attempted: 50 }), sent(8), sent(1, { attempted: 500 })];
-  expect(growthText(broadcasts, subscribers, 7, nowMs)).toBe(text);
+  [110, '+20', true],
+  [90, '±0', false],
+  [1, '−89', false],
+])('with %i subscribers, the growth is %s', (subscribers, text, isMore) => {
+  const notifications = [sent(1, { attempted: 500 }), sent(8), sent(20, { attempted: 50 })];
+  expect(growthOf({ notifications }, subscribers, nowMs)).toEqual({
+    text,
+    isMore,
+    since: 'Nov 16',
+  });
+});
+
+test('the growth is that of 30 days, if a broadcast is that old', () => {
+  const notifications = [sent(8), sent(31, { attempted: 60 }), sent(40)];
+  expect(growthOf({ notifications }, 100, nowMs)).toMatchObject({ text: '+50', since: 'Oct 24' });
 });
 
 test('without a broadcast that is old enough, there is no growth', () => {
-  expect(growthText([sent(6)], 100, 7, nowMs)).toBeUndefined();
+  expect(growthOf({ notifications: [sent(6)] }, 100, nowMs)).toBeUndefined();
 });
 
 test('the counts of 30 days are added, not those before', () => {
-  expect(monthOf({ notifications: [sent(0), sent(29), sent(31)] }, nowMs)).toEqual({
-    attempted: 200,
+  const notifications = [sent(0, { unreached: 7 }), sent(29), sent(31)];
+  expect(monthOf({ notifications }, nowMs)).toEqual({
+    audience: 207,
     delivered: 180,
     shown: 100,
     clicked: 10,
+    period: 'Last 30 days',
+  });
+});
+
+test('a list that ends within 30 days says since when', () => {
+  const list = { notifications: [sent(0), sent(3)], nextCursor: 'x' };
+  expect(monthOf(list, nowMs).period).toBe('Since Nov 21');
+  expect(monthOf({ ...list, notifications: [sent(0), sent(31)] }, nowMs).period).toBe(
+    'Last 30 days',
+  );
+});
+
+describe('the notice', () => {
+  const project = {
+    subscribers: 10,
+    subscriberCap: 100,
+    sentThisMonth: 1,
+    monthlySendCap: 100,
+    month: '2026-11',
+  } as ProjectResult;
+  const failed = sent(1, { title: 'Kick-off', delivered: 50, removed: 0, failed: 50 });
+  const noticeFor = (changes: Partial<ProjectResult>, notifications = [failed]) =>
+    noticeOf({ ...project, ...changes }, { notifications }, nowMs);
+
+  test('names a limit that is reached before all else', () => {
+    expect(noticeFor({ subscribers: 100, sentThisMonth: 100 })).toEqual({
+      title: 'The limit of 100 subscribers is reached.',
+      text: 'Carillon refuses new ones until the operator raises it.',
+      tone: 'bad',
+    });
+    expect(noticeFor({ subscribers: 90, sentThisMonth: 100 })).toMatchObject({
+      title: 'The limit of 100 notifications in a month is reached.',
+      text: expect.stringContaining('until December 1 (UTC)'),
+    });
+  });
+
+  test.each<[Partial<NotificationResult>, string, string, string]>([
+    [{}, '“Kick-off” did not reach everyone.', '50 of 100 did not get it.', 'bad'],
+    [{ failed: 6, delivered: 94 }, '“Kick-off” did not reach everyone.', '6 of 100', 'warning'],
+    [{ delivered: 0, failed: 100 }, '“Kick-off” reached nobody.', '100 of 100', 'bad'],
+    [{ status: 'interrupted', unreached: 20 }, '“Kick-off” was interrupted.', '70 of 120', 'bad'],
+    [{ title: ' ' }, 'The last notification did not reach everyone.', '50 of 100', 'bad'],
+  ])('is about the latest notification if part was lost: %j', (changes, title, text, tone) => {
+    const notice = noticeFor({ subscribers: 90 }, [{ ...failed, ...changes }, sent(2)]);
+    expect(notice).toMatchObject({ title, text: expect.stringContaining(text), tone });
+    expect(notice!.notificationId).toBe(failed.id);
+  });
+
+  test('passes over what is being sent, and ends with the next notification and with a week', () => {
+    expect(noticeFor({}, [sent(0, { status: 'sending' }), failed])?.notificationId).toBe(failed.id);
+    expect(noticeFor({}, [sent(0), failed])).toBeUndefined();
+    expect(noticeFor({}, [{ ...failed, sentAt: sent(8).sentAt }])).toBeUndefined();
+  });
+
+  test('is about a limit from 80 % on, and nothing below it or without a limit', () => {
+    expect(noticeFor({ subscribers: 89 }, [])).toMatchObject({
+      title: 'The limit of 100 subscribers is near: 89 % are used.',
+      tone: 'warning',
+    });
+    expect(noticeFor({ subscribers: 79 }, [])).toBeUndefined();
+    expect(noticeFor({ subscribers: 1e9, subscriberCap: null }, [])).toBeUndefined();
   });
 });
 
 test.each([
-  [0, 1],
-  [1, 1],
-  [3, 5],
-  [285, 500],
-  [1000, 1000],
-  [1001, 2000],
-])('the scale of a chart with %i ends at %i', (value, round) => {
-  expect(roundUp(value)).toBe(round);
+  [0, [0, 1]],
+  [1, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [7, [0, 3, 6, 9]],
+  [285, [0, 100, 200, 300]],
+  [1000, [0, 500, 1000]],
+  [1001, [0, 500, 1000, 1500]],
+  [12_480, [0, 5000, 10_000, 15_000]],
+  [99_999, [0, 50_000, 100_000]],
+])('the axis of a chart up to %i has the values %j', (most, ticks) => {
+  expect(ticksUpTo(most)).toEqual(ticks);
 });

@@ -1,4 +1,4 @@
-import { fragmentOf, type Place, placeOf } from '../../../console/page/routing/place.ts';
+import { fragmentOf, type Place, placeOf } from '../../../console/page/place.ts';
 
 const notificationId = '5e0c7b0e-3c3f-4a54-9d53-0f5d9a3c7f10';
 
@@ -15,7 +15,8 @@ test.each<[string, Place]>([
     { view: 'notification', projectId: 'demo', notificationId: 'no-uuid' },
   ],
   ['#/projects/demo/local', { view: 'local', projectId: 'demo' }],
-  ['#/projects/send/users', { view: 'users', projectId: 'send' }],
+  ['#/projects/demo/settings', { view: 'settings', projectId: 'demo' }],
+  ['#/projects/send/audience', { view: 'audience', projectId: 'send' }],
 ])('%s is a place, and the fragment of that place', (fragment, place) => {
   expect(placeOf(fragment)).toEqual(place);
   expect(fragmentOf(place)).toBe(fragment);
@@ -37,4 +38,8 @@ test.each([
   '#/other/demo',
 ])('%p names no place', (fragment) => {
   expect(placeOf(fragment)).toBeUndefined();
+});
+
+test('the former address of users opens the audience', () => {
+  expect(placeOf('#/projects/demo/users')).toEqual({ view: 'audience', projectId: 'demo' });
 });

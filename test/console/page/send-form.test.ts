@@ -1,8 +1,9 @@
 import { timeText } from '../../../console/page/format.ts';
-import { fieldAt, fields } from '../../../console/page/send/fields.ts';
 import {
   contentTexts,
   emptySendForm,
+  fieldAt,
+  fields,
   formOf,
   readSendForm,
   type SendForm,
@@ -15,8 +16,8 @@ const { recipients, ...sampled }: Record<string, unknown> = Object.fromEntries(
   Object.entries(sendFields).map(([name, { sample }]) => [name, sample]),
 );
 const full: SendForm = {
-  ...formOf({ ...sampleContent, audience: conditionsOf(sampled) }),
-  ...{ to: 'userIds', userIds: 'ada\n grace \n\n' },
+  ...formOf({ ...sampleContent, audience: { users: 2, ...conditionsOf(sampled) } }),
+  userIds: 'ada\n grace \n\n',
 };
 
 test('a full form is every field of send', () => {
@@ -43,23 +44,60 @@ test.each<[Partial<SendForm>, string]>([
   [{ renotify: true }, 'renotify'],
   [{ worker: false }, 'worker'],
   [{ actions: [{ action: '', title: 'Watch', url: '', icon: '' }] }, 'actions[0].action'],
-  [{ to: 'userIds', userIds: ' \n' }, 'userIds'],
-  [{ channels: 'news, sales' }, 'channels[0]'],
-  [{ seenWithinDays: '0' }, 'seenWithinDays'],
-  [{ to: 'userIds', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds[1]'],
+  [{ to: 'users', userIds: ' \n' }, 'userIds'],
+  [{ to: 'some' }, 'channels'],
+  [{ to: 'some', channels: 'news, sales' }, 'channels[0]'],
+  [{ to: 'some', seenWithinDays: '0' }, 'seenWithinDays'],
+  [{ to: 'users', userIds: `ada\n${'a'.repeat(257)}` }, 'userIds[1]'],
 ])('%p has an issue at %s', (changes, path) => {
   const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
   expect(issues.map((issue) => issue.path)).toEqual([path]);
 });
 
 test.each<[Partial<SendForm>, string]>([
-  [{ title: ' \t' }, 'must not be blank: people read it first'],
-  [{ actions: [{ action: 'a', title: ' ', url: '', icon: '' }] }, 'must not be blank'],
-  [{ to: 'userIds' }, 'must have at least one line'],
-  [{ to: 'recipients' }, 'must have a line of names, and one for each user id'],
+  [{ title: ' \t' }, 'Write a title'],
+  [{ title: '\u200b \u3164\u2800' }, 'Write a title'],
+  [{ actions: [{ action: 'a', title: ' ', url: '', icon: '' }] }, 'Write the text of the button'],
+  [{ to: 'users' }, 'Enter at least one user id'],
+  [{ to: 'users', isPersonal: true }, 'Enter a line of names, and one for each user id'],
 ])('of a blank field, %j, the message says what to do in the form', (changes, message) => {
   const { issues } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
   expect(issues).toEqual([{ path: expect.any(String), message }]);
+});
+
+test('a blank title is an issue beside others, once', () => {
+  const { issues } = readSendForm({ ...emptySendForm, title: '\u200b', ttl: 'soon' });
+  expect(issues.map(({ path }) => path)).toEqual(['ttl', 'title']);
+});
+
+test.each(['🎉', '‮a', '.', '👩‍👩‍👧', 'ـ'])('%j is a title that people see', (title) => {
+  expect(readSendForm({ ...emptySendForm, title }).issues).toEqual([]);
+});
+
+test('what was entered for another audience is kept, and not sent', () => {
+  const entered = {
+    ...emptySendForm,
+    title: 'Hello',
+    channels: 'news',
+    seenWithinDays: '7',
+    userIds: 'ada',
+    recipients: 'id,name\nada,Ada',
+  };
+  const bodyOf = (changes: Partial<SendForm>) =>
+    readSendForm({ ...entered, ...changes }).notification;
+  expect(bodyOf({})).toEqual({ title: 'Hello' });
+  const conditions = { channels: ['news'], seenWithinDays: 7 };
+  expect(bodyOf({ to: 'some' })).toEqual({ title: 'Hello', ...conditions });
+  expect(bodyOf({ to: 'users' })).toEqual({ title: 'Hello', userIds: ['ada'] });
+  expect(bodyOf({ to: 'users', isNarrowed: true })).toEqual({
+    title: 'Hello',
+    userIds: ['ada'],
+    ...conditions,
+  });
+  expect(bodyOf({ to: 'users', isPersonal: true })).toEqual({
+    title: 'Hello',
+    recipients: [{ userId: 'ada', values: { name: 'Ada' } }],
+  });
 });
 
 test('data that is not JSON, or no object, says so', () => {
@@ -70,8 +108,8 @@ test('data that is not JSON, or no object, says so', () => {
 });
 
 const recipientsOf = (recipients: string) =>
-  readSendForm({ ...emptySendForm, title: 'Hello', to: 'recipients', recipients }).notification
-    .recipients;
+  readSendForm({ ...emptySendForm, title: 'Hello', to: 'users', isPersonal: true, recipients })
+    .notification.recipients;
 
 test.each([
   ['tabs', 'id\tname\torder\n\nada\tAda\t1, 2\n bob \t\t7\n'],
@@ -100,13 +138,14 @@ test('the form of a notification to users asks for user ids again', () => {
 
 test('the form of a notification with a text for each user asks for the table again', () => {
   const form = formOf({ title: 'Hello {{name}}', audience: { users: 2, channels: ['news'] } });
-  expect(form).toMatchObject({ to: 'recipients', recipients: '', channels: 'news' });
+  expect(form).toMatchObject({ to: 'users', isPersonal: true, recipients: '', channels: 'news' });
+  expect(form.isNarrowed).toBe(true);
   // To everyone, braces are literal.
   expect(formOf({ title: '{{name}}', audience: 'everyone' }).to).toBe('everyone');
 });
 
 test('a form with user ids never becomes a broadcast', () => {
-  const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', to: 'userIds' });
+  const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', to: 'users' });
   expect(notification.userIds).toEqual([]);
 });
 
@@ -129,7 +168,8 @@ test('a sent notification is shown with the labels of the form', () => {
     Urgency: 'High',
     'Handled by the service worker': 'No',
     'Time of the event': timeText(content.timestamp!),
-    Buttons: expect.stringContaining('Text: Map, Name: map, URL: https://www.example.com/map'),
+    Buttons:
+      'Map (map, https://www.example.com/map, https://www.example.com/map.png), Later (later)',
     Data: '{"order":{"id":7}}',
   });
 });
@@ -137,7 +177,7 @@ test('a sent notification is shown with the labels of the form', () => {
 test('labels of the form differ, and no hint speaks of the API', () => {
   const rows = Object.values(fields);
   expect(new Set(rows.map(({ label }) => label)).size).toBe(rows.length);
-  for (const { hint } of rows) expect(hint).not.toMatch(/RFC|BCP|leave|`|field|undefined/);
+  for (const { hint = '' } of rows) expect(hint).not.toMatch(/RFC|BCP|leave|`|field|undefined/);
 });
 
 test.each([

@@ -1,26 +1,10 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
-import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
-import { agoText, monthText, rateText } from '../../../console/page/format.ts';
-import { issueAt } from '../../../console/page/send/form-context.ts';
+import { pollPauseMs } from '../../../console/page/calls/queries.ts';
+import { agoText, dateText, monthEndText, rateText } from '../../../console/page/format.ts';
+import { issueAt } from '../../../console/page/send/send-field.tsx';
 import { countOf } from '../../../contract/count-text.ts';
 import { errorTable } from '../../../contract/errors.ts';
-import { audienceText } from '../../../contract/openapi/audience-text.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-
-test('an audience is everyone, or a number of user ids', () => {
-  expect(audienceText({ audience: 'everyone' })).toBe('everyone');
-  expect(audienceText({ audience: { users: 1 } })).toBe('1 user id');
-  expect(audienceText({ audience: { users: 12 } })).toBe('12 user ids');
-});
-
-test('an audience with conditions names those that were given', () => {
-  const [channels, seenWithinDays] = [['news', 'sales'], 30];
-  expect(audienceText({ audience: { channels } })).toBe('everyone, with news or sales');
-  expect(audienceText({ audience: { seenWithinDays: 1 } })).toBe('everyone, seen within 1 day');
-  expect(audienceText({ audience: { users: 2, channels, seenWithinDays } })).toBe(
-    '2 user ids, with news or sales, seen within 30 days',
-  );
-});
 
 test.each([
   [1, 3, '33 %'],
@@ -30,24 +14,35 @@ test.each([
   [5, 5, '100 %'],
   [0, 5, '0 %'],
   [0, 0, ''],
+  // More clicks than deliveries: events of the others were lost.
+  [110, 100, ''],
 ])('%i of %i is "%s"', (part, whole, text) => {
   expect(rateText(part, whole)).toBe(text);
 });
 
-test('counts have separators and months have names', () => {
+test('counts have separators, and months an end', () => {
   expect(countOf(1, 'subscriber')).toBe('1 subscriber');
   expect(countOf(12_000, 'subscriber')).toBe('12,000 subscribers');
-  expect(monthText('2026-01')).toBe('January 2026');
+  expect(monthEndText('2026-11')).toBe('December 1');
+  expect(monthEndText('2026-12')).toBe('January 1');
 });
 
 test.each([
-  ['2026-11-24T11:59:30Z', '30s ago'],
-  ['2026-11-24T11:00:00Z', '1h ago'],
-  ['2026-11-23T12:00:00Z', 'yesterday'],
-  ['2026-11-24T12:00:05Z', 'now'],
-  ['2026-08-01T12:00:00Z', 'Aug 1, 2026'],
-])('%s is "%s"', (iso, text) => {
-  expect(agoText(iso, Date.parse('2026-11-24T12:00:00Z'))).toBe(text);
+  ['2026-11-24T11:59:30Z', '30 s ago', '30 seconds ago'],
+  ['2026-11-24T11:58:30Z', '1 min ago', '1 minute ago'],
+  ['2026-11-24T10:00:00Z', '2 h ago', '2 hours ago'],
+  ['2026-11-23T12:00:00Z', 'Yesterday', 'Yesterday'],
+  ['2026-11-20T12:00:00Z', 'Nov 20', 'Nov 20'],
+  ['2025-11-20T12:00:00Z', 'Nov 20, 2025', 'Nov 20, 2025'],
+  ['2026-11-24T12:00:05Z', 'Now', 'Now'],
+])('%s is "%s", or "%s"', (iso, short, long) => {
+  const nowMs = Date.parse('2026-11-24T12:00:00Z');
+  expect(agoText(iso, nowMs)).toBe(short);
+  expect(agoText(iso, nowMs, 'long')).toBe(long);
+});
+
+test('a day of another year has the year', () => {
+  expect(dateText('2025-12-31T12:00:00Z', Date.parse('2026-01-01T12:00:00Z'))).toBe('Dec 31, 2025');
 });
 
 test.each(Object.entries(errorTable))(
@@ -65,9 +60,12 @@ test('a rate limit says when to try again', () => {
   expect(failureText(error)).toEqual({ what: 'Too many.', advice: 'Try again in 7 s.' });
 });
 
-test('without a response, the advice names the connection and the command that serves the page', () => {
-  const { advice } = failureText(new CarillonError('network_error', 'No response.'));
-  expect(advice).toContain('your connection, or that npm start');
+test.each([
+  [false, 'Check your connection.'],
+  [true, 'Is npm start running?'],
+])('without a response, local %s, the advice is "%s"', (isLocal, advice) => {
+  const error = new CarillonError('network_error', 'No response.');
+  expect(failureText(error, isLocal)).toEqual({ what: 'Cannot reach Carillon.', advice });
 });
 
 test.each([
@@ -106,6 +104,7 @@ test('an issue is a sentence with the labels of the form, and the line of a user
     'Alert again needs “Tag”, which names the notification to replace.',
   );
   expect(sentence('lang')).toBe('Language must be a language tag such as "en".');
+  expect(issueAt([{ path: 'title', message: 'Write a title' }], 'title')).toBe('Write a title.');
   const ofAll = issues.filter(({ path }) => path === 'actions');
   expect(issueAt(ofAll, 'actions')).toBe('Buttons must differ from each other in “Name”.');
 });

@@ -1,0 +1,258 @@
+import {
+  Box,
+  Button,
+  Group,
+  Menu,
+  Paper,
+  Progress,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { countOf, countText } from '../../contract/count-text.ts';
+import { type AudienceCounts, channelsByCount } from '../../contract/schemas/project.ts';
+import { type UserSubscriptions, userSchema } from '../../contract/schemas/user.ts';
+import { useNotifications, useProject } from './calls/queries.ts';
+import { LineChart } from './charts.tsx';
+import { rateText } from './format.ts';
+import { Growth } from './overview/overview-view.tsx';
+import { audienceAfter, completeBroadcasts } from './overview/summary.ts';
+import { mayDo, useSession } from './session.ts';
+import {
+  Card,
+  Hint,
+  Inside,
+  LinkButton,
+  MoreActions,
+  Nothing,
+  Pending,
+  Problem,
+  Row,
+  submitting,
+  Time,
+  useConfirm,
+  View,
+} from './view.tsx';
+
+/** Fewer broadcasts do not make a line. */
+const fewestPoints = 7;
+
+/** How many can be reached, in which channels, whether they grow; and what one user has. */
+export function AudienceView() {
+  const { access, href } = useSession();
+  const project = useProject();
+  const list = useNotifications();
+  const { subscribers = 0, sample } = project.data ?? {};
+  const points = completeBroadcasts(list.data ?? { notifications: [] })
+    .filter(({ attempted }) => attempted > 0)
+    .map((broadcast) => ({ at: broadcast.sentAt, value: audienceAfter(broadcast) }));
+  return (
+    <View title="Audience">
+      <Stack>
+        <Pending of={[project, list]} heights={[300, 210]} />
+        {project.data !== undefined && (
+          <Paper component="section" aria-label="Subscribers">
+            <Inside>
+              {subscribers === 0 ? (
+                <Nothing icon="audience" text="Browsers that subscribe on your site will be here.">
+                  <LinkButton href={href('settings')}>What your page needs</LinkButton>
+                </Nothing>
+              ) : (
+                <div data-figure="Subscribers">
+                  <Text component="span" fz="figure" fw={600}>
+                    {countText(subscribers)}
+                  </Text>{' '}
+                  {subscribers === 1 ? 'subscriber' : 'subscribers'}
+                  <Hint>
+                    {list.data !== undefined && (
+                      <Growth list={list.data} subscribers={subscribers} />
+                    )}
+                  </Hint>
+                </div>
+              )}
+              {points.length >= fewestPoints && (
+                <LineChart label="Subscribers at each broadcast" points={points} />
+              )}
+            </Inside>
+          </Paper>
+        )}
+        {sample !== undefined && subscribers > 0 && (
+          <Sample sample={sample} subscribers={subscribers} />
+        )}
+        {mayDo(access).findUser && <FindUser />}
+      </Stack>
+    </View>
+  );
+}
+
+/** When they were seen last, and which channels they have. */
+function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: number }) {
+  const isWhole = sample.subscribers >= subscribers;
+  const channels = channelsByCount(sample);
+  const visits = Object.entries(sample.seenWithinDays).map(
+    ([days, found]) => [`Within ${days} days`, found] as const,
+  );
+  const bars = (rows: readonly (readonly [name: string, found: number])[]) => (
+    <ul>
+      {rows.map(([name, found]) => (
+        <Group key={name} component="li" gap="0.25rem 0.5rem" py={9} className="row">
+          <Box component="bdi" flex="1 0 6.5rem">
+            {name}
+          </Box>
+          <Progress
+            value={(100 * found) / sample.subscribers}
+            flex="2 1 2rem"
+            aria-hidden
+            color="var(--accent-2)"
+          />
+          <Text component="span" ta="end" miw="6rem">
+            {isWhole ? '' : 'about '}
+            {countText(Math.round((found / sample.subscribers) * subscribers))}
+          </Text>
+          <Text component="span" ta="end" miw="3rem" ms="auto">
+            {rateText(found, sample.subscribers)}
+          </Text>
+        </Group>
+      ))}
+    </ul>
+  );
+  const source = !isWhole && <Hint>From a sample of {countText(sample.subscribers)}</Hint>;
+  return (
+    <SimpleGrid type="container" cols={{ base: 1, '46rem': 2 }}>
+      <Card title="Last visit" aside={source}>
+        {bars(visits)}
+      </Card>
+      <Card title="Channels" aside={source}>
+        {channels.length > 0 ? (
+          bars(channels)
+        ) : (
+          <Text c="dimmed">No subscriber has chosen a channel.</Text>
+        )}
+      </Card>
+    </SimpleGrid>
+  );
+}
+
+interface Removal {
+  readonly user: UserSubscriptions;
+  /** The id of one browser. Undefined: all of them. */
+  readonly device?: string;
+}
+
+/** Looks up the browsers of one user id, and removes them. */
+function FindUser() {
+  const { client, access } = useSession();
+  const [userId, setUserId] = useState('');
+  const [issue, setIssue] = useState<string>();
+  const [found, setFound] = useState<UserSubscriptions>();
+  const [message, setMessage] = useState<string>();
+  const input = useRef<HTMLInputElement>(null);
+  const { ask, dialog } = useConfirm();
+  const mayRemove = mayDo(access).removeUser;
+
+  const lookUp = useMutation({
+    mutationFn: (wanted: string) => client.user(wanted),
+    onSuccess: setFound,
+  });
+  const remove = useMutation({
+    mutationFn: async ({ user: { userId }, device }: Removal) => {
+      const { removed } = await (device
+        ? client.removeDevice(userId, device)
+        : client.removeUser(userId));
+      setMessage(`Removed ${countOf(removed, 'browser')} of ${userId}.`);
+      setFound(device ? await client.user(userId) : undefined);
+    },
+    // The pressed button is gone.
+    onSuccess: () => input.current!.focus(),
+  });
+
+  function submit() {
+    setFound(undefined);
+    setMessage(undefined);
+    remove.reset();
+    const { error } = userSchema.safeParse({ userId });
+    setIssue(error && `User id ${error.issues[0]!.message}.`);
+    if (error === undefined) lookUp.mutate(userId);
+    else input.current!.focus();
+  }
+  function askToRemove(removal: Removal) {
+    const count = removal.device ? 1 : removal.user.subscriptions;
+    ask({
+      title: `Remove ${countOf(count, 'browser')} of ${removal.user.userId}?`,
+      text: `${count === 1 ? 'It gets' : 'They get'} no more notifications, until the person subscribes again.`,
+      confirm: 'Remove',
+      isDangerous: true,
+      onConfirm: () => remove.mutate(removal),
+    });
+  }
+  return (
+    <Card title="Find a user">
+      <form noValidate onSubmit={submitting(submit)}>
+        <Group align="start" gap="xs" maw={480}>
+          <TextInput
+            ref={input}
+            aria-label="User id"
+            placeholder="User id"
+            flex={1}
+            value={userId}
+            onChange={(event) => setUserId(event.currentTarget.value)}
+            error={issue}
+          />
+          <Button type="submit" variant="default" loading={lookUp.isPending}>
+            Find
+          </Button>
+        </Group>
+      </form>
+      <Problem error={lookUp.error ?? remove.error} />
+      <div role="status" id="user">
+        <Text>{message}</Text>
+        {found !== undefined && (
+          <Text>
+            <bdi>{found.userId}</bdi> has {countOf(found.subscriptions, 'browser')}.
+          </Text>
+        )}
+        {found === undefined && message === undefined && (
+          <Hint>
+            Enter the id that your site gives a visitor. You see each browser
+            {mayRemove && ', and can remove it'}.
+          </Hint>
+        )}
+      </div>
+      {found !== undefined && found.devices.length > 0 && (
+        <ul id="devices">
+          {found.devices.map(({ id, pushService, createdAt, updatedAt }, index) => (
+            <Row key={id}>
+              <div>
+                <Text fw={500}>{pushService}</Text>
+                <Hint>
+                  Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
+                </Hint>
+              </div>
+              {mayRemove && (
+                <Button
+                  variant="subtle"
+                  color="bad"
+                  aria-label={`Remove browser ${index + 1}`}
+                  onClick={() => askToRemove({ user: found, device: id })}
+                >
+                  Remove
+                </Button>
+              )}
+            </Row>
+          ))}
+        </ul>
+      )}
+      {mayRemove && found !== undefined && found.subscriptions > 0 && (
+        <MoreActions>
+          <Menu.Item color="bad" onClick={() => askToRemove({ user: found })}>
+            Remove all
+          </Menu.Item>
+        </MoreActions>
+      )}
+      {dialog}
+    </Card>
+  );
+}

@@ -1,0 +1,37 @@
+import { Group, Stack } from '@mantine/core';
+import { useState } from 'react';
+import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import { sliceSizes } from '../../../contract/slice-sizes.ts';
+import { useProject } from '../calls/queries.ts';
+import { useSession } from '../session.ts';
+import { Choice, CodeBlock, Hint } from '../view.tsx';
+import { codeSample, type SampleLanguage, sampleLanguages } from './code-samples.ts';
+
+/** The code that sends a notification. */
+export function CodeSample({ notification }: { notification: SendRequest }) {
+  const { projectId } = useSession();
+  const { subscribers = 0 } = useProject().data ?? {};
+  const [language, setLanguage] = useState<SampleLanguage>('curl');
+  const isToUsers = 'userIds' in notification || 'recipients' in notification;
+  const respondAsync = !isToUsers && subscribers > sliceSizes.recipients;
+  const code = codeSample(language, {
+    baseUrl: location.origin,
+    projectId,
+    notification,
+    respondAsync,
+  });
+  return (
+    <Stack gap="xs" mt="sm">
+      <Group>
+        <Choice
+          label="Language"
+          choices={sampleLanguages}
+          value={language}
+          onChange={setLanguage}
+        />
+      </Group>
+      <CodeBlock code={code} what="the code" />
+      <Hint>The secret key is read from the variable CARILLON_SECRET_KEY.</Hint>
+    </Stack>
+  );
+}

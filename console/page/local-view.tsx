@@ -1,0 +1,226 @@
+import { Anchor, Badge, Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { limits } from '../../contract/limits.ts';
+import type { CarillonClient } from '../../sdk/client/carillon.ts';
+import { addSimulatedBrowsers, startSdk } from './calls/local-stack.ts';
+import { useProject } from './calls/queries.ts';
+import { useSession } from './session.ts';
+import { Card, Disclosure, Facts, LinkButton, Problem, Round, View } from './view.tsx';
+
+/** Not bundled: the page tests the file that sites use. */
+const checkPath = '/carillon-check.mjs';
+
+/** How to get a first notification on this machine: what only `npm start` has. */
+export function LocalView() {
+  const { client, href } = useSession();
+  const sdk = useQuery({ queryKey: ['sdk'], queryFn: () => startSdk(client), staleTime: Infinity });
+  const results = useRef<HTMLDivElement>(null);
+  const check = useMutation({
+    mutationFn: async () => {
+      const file: typeof import('../../sdk/check/carillon-check.ts') = await import(
+        /* @vite-ignore */ checkPath
+      );
+      await file.showCheck(results.current!, sdk.data!.options);
+    },
+  });
+  const checkAgain = () => results.current!.hasChildNodes() && check.mutate();
+  return (
+    <View title="Local stack">
+      <Stack>
+        <Card title={<Numbered number={1}>Subscribe this browser</Numbered>}>
+          <Problem error={sdk.error ?? check.error} onRetry={() => void sdk.refetch()} />
+          {sdk.data && <BrowserSubscription push={sdk.data.push} onAttempt={checkAgain} />}
+          <Group>
+            <Anchor component="button" type="button" onClick={() => sdk.data && check.mutate()}>
+              Nothing arrives? Check this browser
+            </Anchor>
+          </Group>
+          <div ref={results} />
+        </Card>
+        <SimulatedBrowsers />
+        <Card title={<Numbered number={3}>Send a notification</Numbered>}>
+          <Text c="dimmed">To all of them, or as a test to this browser only.</Text>
+          <LinkButton href={href('send')}>New notification</LinkButton>
+        </Card>
+      </Stack>
+    </View>
+  );
+}
+
+const Numbered = ({ number, children }: { number: number; children: string }) => (
+  <Group gap="sm" component="span">
+    <Round>{number}</Round>
+    {children}
+  </Group>
+);
+
+const states = {
+  unsupported: [
+    'Not supported',
+    'This browser does not support push on this page. On iOS, add the page to the home screen first; elsewhere, use https or localhost.',
+  ],
+  denied: ['Blocked', 'Notifications of this site are blocked in the settings of the browser.'],
+  unsubscribed: ['Not subscribed', 'It receives nothing yet.'],
+  subscribed: ['Subscribed', 'This browser receives what the project sends.'],
+} as const;
+
+const waitTexts = {
+  permission: 'Waiting for your decision: allow or block notifications.',
+  pushService: 'Waiting for the browser’s push service and for Carillon, 45 s at most.',
+  service: 'Waiting for Carillon, 15 s at most.',
+} as const;
+type Waiting = keyof typeof waitTexts;
+
+/** The subscription of this browser, and the buttons that change it. @param onAttempt after each attempt. */
+function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAttempt: () => void }) {
+  const queries = useQueryClient();
+  const [state, setState] = useState<keyof typeof states>();
+  const [subscription, setSubscription] = useState<PushSubscription | null>(null);
+  const [waiting, setWaiting] = useState<Waiting>();
+  const [userId, setUserId] = useState('');
+
+  async function read() {
+    const [current, permission] = await Promise.all([push.subscription(), push.permission()]);
+    setSubscription(current);
+    const other =
+      permission === 'unsupported' || permission === 'denied' ? permission : 'unsubscribed';
+    setState(current === null ? other : 'subscribed');
+  }
+  useEffect(() => {
+    // What is typed by then is kept.
+    void push.state().then(({ userId: stored = '' }) => setUserId((typed) => typed || stored));
+    void read();
+    // And again after init() has registered the browser.
+    void push.ready.then(read);
+    const onVisible = () => void read();
+    document.addEventListener('visibilitychange', onVisible);
+    return () => document.removeEventListener('visibilitychange', onVisible);
+  }, [push]);
+
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ first, work }: { first: Waiting; work: () => Promise<unknown> }) => {
+      setWaiting(first);
+      return work();
+    },
+    onSettled: async () => {
+      setWaiting(undefined);
+      await read();
+      onAttempt();
+      await queries.invalidateQueries({ queryKey: ['project'] });
+    },
+  });
+  const change = (first: Waiting, work: () => Promise<unknown>) => {
+    if (!isPending) mutate({ first, work });
+  };
+  const subscribe = async () => {
+    const permission = await navigator.permissions.query({ name: 'notifications' });
+    permission.onchange = () => setWaiting('pushService');
+    await push.subscribe(userId ? { userId } : {});
+  };
+  const isSubscribed = subscription !== null;
+  const toggle = () => {
+    if (isSubscribed) change('service', () => push.unsubscribe());
+    else change(Notification.permission === 'default' ? 'permission' : 'pushService', subscribe);
+  };
+
+  const [status, lead] = states[state ?? 'unsubscribed'];
+  const { endpoint = '', keys = {} } = subscription?.toJSON() ?? {};
+  return (
+    <>
+      <Group gap="sm">
+        <Badge color={isSubscribed ? 'good' : 'neutral'} id="browser-status">
+          {state === undefined ? '…' : status}
+        </Badge>
+        <Text role="status" id="browser-lead" c="dimmed">
+          {waiting === undefined ? lead : waitTexts[waiting]}
+        </Text>
+      </Group>
+      <Group>
+        {/* One button, so that it keeps the focus when it has changed the state. */}
+        <Button
+          variant={isSubscribed ? 'default' : 'filled'}
+          disabled={!push.supported || state === undefined}
+          aria-disabled={isPending}
+          onClick={toggle}
+        >
+          {isSubscribed ? 'Unsubscribe' : 'Subscribe'}
+        </Button>
+      </Group>
+      <Problem error={error} />
+      <Disclosure title="Add a user id" hint={userId}>
+        <Group align="end" gap="xs" mt="xs" maw={480}>
+          <TextInput
+            label="User id"
+            description={`For sends to certain users. At most ${limits.userIdLength} characters.`}
+            maxLength={limits.userIdLength}
+            flex="1 1 12rem"
+            value={userId}
+            onChange={(event) => setUserId(event.currentTarget.value)}
+          />
+          {isSubscribed && (
+            <Button
+              variant="default"
+              aria-disabled={isPending}
+              onClick={() => change('service', () => push.identify(userId || null))}
+            >
+              Change user
+            </Button>
+          )}
+        </Group>
+      </Disclosure>
+      {isSubscribed && (
+        <Disclosure title="Details" hint="Endpoint and keys">
+          <Facts facts={Object.entries({ endpoint, ...keys })} />
+        </Disclosure>
+      )}
+    </>
+  );
+}
+
+const total = 500;
+
+/** Added by one request. The progress is shown after each. */
+const browsersPerRequest = 25;
+
+/** The button that subscribes simulated browsers of the local push service. */
+function SimulatedBrowsers() {
+  const { projectId } = useSession();
+  const { data: project } = useProject();
+  const queries = useQueryClient();
+  const [added, setAdded] = useState(0);
+  const add = useMutation({
+    mutationFn: async () => {
+      for (let done = 0; done < total; done += browsersPerRequest) {
+        setAdded(done);
+        await addSimulatedBrowsers(projectId, project!.applicationServerKey, browsersPerRequest);
+      }
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['project'] }),
+  });
+  return (
+    <Card title={<Numbered number={2}>Or add simulated browsers</Numbered>}>
+      <Text c="dimmed">
+        They subscribe through the API. Most of them show a notification within seconds, and some
+        click it.
+      </Text>
+      <Group>
+        <Button
+          variant="default"
+          loading={add.isPending}
+          disabled={!project}
+          onClick={() => add.mutate()}
+        >
+          Add {total} simulated browsers
+        </Button>
+      </Group>
+      {add.isPending && (
+        <Progress value={(100 * added) / total} aria-label={`${added} of ${total} subscribed`} />
+      )}
+      <Text role="status" id="added">
+        {add.isSuccess && `Added ${total} browsers.`}
+      </Text>
+      <Problem error={add.error} />
+    </Card>
+  );
+}

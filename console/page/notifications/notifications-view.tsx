@@ -1,0 +1,174 @@
+import { Anchor, Button, Group, Menu, Paper, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { countOf } from '../../../contract/count-text.ts';
+import { needsAttention } from '../../../contract/delivery-verdict.ts';
+import { limits } from '../../../contract/limits.ts';
+import { isInProgress } from '../../../contract/notification-status.ts';
+import { notificationIdSchema } from '../../../contract/schemas/fields.ts';
+import type {
+  NotificationList,
+  NotificationResult,
+} from '../../../contract/schemas/notification.ts';
+import { useNotifications } from '../calls/queries.ts';
+import { dateText } from '../format.ts';
+import { NewNotification } from '../frame.tsx';
+import { Icon } from '../icons.tsx';
+import { mayDo, useSession } from '../session.ts';
+import { Choice, Hint, LinkButton, MenuChoice, Nothing, Pending, View } from '../view.tsx';
+import { NotificationTable } from './notification-table.tsx';
+
+const stages = { all: 'All', attention: 'Needs attention', progress: 'In progress' } as const;
+type Stage = keyof typeof stages;
+
+const audiences = {
+  any: 'Any',
+  all: 'Everyone',
+  some: 'Some subscribers',
+  users: 'Certain users',
+} as const;
+type Audience = keyof typeof audiences;
+
+interface Filters {
+  readonly search: string;
+  readonly stage: Stage;
+  readonly audience: Audience;
+  /** Empty: anybody. */
+  readonly sender: string;
+}
+
+const noFilters: Filters = { search: '', stage: 'all', audience: 'any', sender: '' };
+
+/** The project's notifications, the newest first, with a search and filters. */
+export function NotificationsView() {
+  const { access, href } = useSession();
+  const list = useNotifications();
+  const [filters, setFilters] = useState(noFilters);
+  const change = (changes: Partial<Filters>) =>
+    setFilters((current) => ({ ...current, ...changes }));
+  const { search, stage, audience, sender } = filters;
+  const all = list.data?.notifications ?? [];
+  const found = all.filter((one) => matches(one, filters));
+  const senders = [...new Set(all.flatMap(({ sentBy = [] }) => sentBy))].sort();
+  const senderChoices = Object.fromEntries([
+    ['', 'Anybody'],
+    ...senders.map((name) => [name, name]),
+  ]);
+  const isFiltered = found.length < all.length || search.trim() !== '';
+  const notificationId = found.length === 0 ? idIn(search) : undefined;
+  const older = list.hasNextPage && (
+    <Button variant="default" loading={list.isFetching} onClick={() => void list.fetchNextPage()}>
+      {isFiltered ? 'Search older' : 'Load older notifications'}
+    </Button>
+  );
+  return (
+    <View title="Notifications" actions={mayDo(access).send && <NewNotification hiddenFrom="sm" />}>
+      <Group role="search" gap="xs" mb={12}>
+        <TextInput
+          type="search"
+          aria-label="Search titles, texts and ids"
+          placeholder="Search"
+          flex="1 1 11rem"
+          value={search}
+          onChange={(event) => change({ search: event.currentTarget.value })}
+        />
+        <Choice
+          label="Status"
+          choices={stages}
+          value={stage}
+          onChange={(value) => change({ stage: value })}
+        />
+        <Menu>
+          <Menu.Target>
+            <Button variant="default" leftSection={<Icon name="filter" />}>
+              {audience === 'any' && sender === '' ? 'Filter' : 'Filter: on'}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <MenuChoice
+              label="Audience"
+              choices={audiences}
+              value={audience}
+              onChange={(value) => change({ audience: value })}
+            />
+            {senders.length > 0 && (
+              <MenuChoice
+                label="Sent by"
+                choices={senderChoices}
+                value={sender}
+                onChange={(value) => change({ sender: value })}
+              />
+            )}
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+      <div role="status" id="searched">
+        {isFiltered && found.length > 0 && <Hint>{searchText(found.length, list.data!)}</Hint>}
+      </div>
+      <Pending of={[list]} heights={[480]} />
+      {list.data !== undefined && (
+        <Paper mt={12}>
+          {found.length > 0 && (
+            <NotificationTable notifications={found} hasSenders={senders.length > 0} />
+          )}
+          {all.length === 0 && (
+            <Nothing
+              icon="notifications"
+              text={`What you send will be here, for ${limits.notificationRetentionDays} days.`}
+            >
+              {mayDo(access).send && (
+                <LinkButton href={href('send')}>Write the first one</LinkButton>
+              )}
+            </Nothing>
+          )}
+          {found.length === 0 && isFiltered && (
+            <Nothing icon="filter" text={searchText(0, list.data)}>
+              {notificationId !== undefined && (
+                <Anchor href={href({ notificationId })}>Open the notification with this id</Anchor>
+              )}
+              <Button variant="default" onClick={() => setFilters(noFilters)}>
+                Clear filters
+              </Button>
+              {older}
+            </Nothing>
+          )}
+          {found.length > 0 && older && (
+            <Group justify="center" p="md" className="ruled">
+              {older}
+            </Group>
+          )}
+        </Paper>
+      )}
+    </View>
+  );
+}
+
+/** Whether a notification meets all filters. The search is in title, text and id. */
+export function matches(
+  notification: NotificationResult,
+  { search, stage, audience, sender }: Filters,
+): boolean {
+  const { title, body = '', id, status, audience: to, sentBy } = notification;
+  const kind: Audience = to === 'everyone' ? 'all' : to.users === undefined ? 'some' : 'users';
+  const wanted = search.trim().toLowerCase();
+  return (
+    [title, body, id].some((field) => field.toLowerCase().includes(wanted)) &&
+    (stage !== 'attention' || needsAttention(notification)) &&
+    (stage !== 'progress' || isInProgress(status)) &&
+    ['any', kind].includes(audience) &&
+    ['', sentBy].includes(sender)
+  );
+}
+
+/** The id that the text is, of a notification that may not be loaded. */
+export function idIn(text: string): string | undefined {
+  return notificationIdSchema.safeParse(text.trim().toLowerCase()).data;
+}
+
+/** How far a search came: `No match in 120 notifications since Nov 3`. */
+export function searchText(found: number, { notifications }: NotificationList): string {
+  const oldest = notifications.at(-1);
+  if (oldest === undefined) return '';
+  const matches = found === 0 ? 'No match' : countOf(found, 'match').replace(/hs$/, 'hes');
+  const since = dateText(oldest.sentAt, Date.now());
+  return `${matches} in ${countOf(notifications.length, 'notification')} since ${since}`;
+}

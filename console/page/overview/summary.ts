@@ -1,0 +1,168 @@
+import { countText } from '../../../contract/count-text.ts';
+import {
+  audienceSize,
+  deliveryVerdict,
+  lostOf,
+  needsAttention,
+} from '../../../contract/delivery-verdict.ts';
+import { hasVisibleCharacter } from '../../../contract/formats.ts';
+import { isInProgress } from '../../../contract/notification-status.ts';
+import type {
+  NotificationList,
+  NotificationResult,
+} from '../../../contract/schemas/notification.ts';
+import type { ProjectResult } from '../../../contract/schemas/project.ts';
+import { dateText, monthEndText } from '../format.ts';
+
+/** What the overview says of a project and the latest of its notifications. */
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * The broadcasts whose counts tell the audience of that time, the oldest first: to everyone without a condition,
+ * and attempted for everyone.
+ */
+export function completeBroadcasts({
+  notifications,
+}: NotificationList): readonly NotificationResult[] {
+  return notifications
+    .filter(
+      ({ audience, status, unreached }) =>
+        audience === 'everyone' && status === 'sent' && unreached === undefined,
+    )
+    .reverse();
+}
+
+/** The last broadcasts that have ended and had an audience, the oldest first. */
+export function lastBroadcasts(
+  { notifications }: NotificationList,
+  count: number,
+): readonly NotificationResult[] {
+  return notifications
+    .filter(
+      (one) => one.audience === 'everyone' && !isInProgress(one.status) && audienceSize(one) > 0,
+    )
+    .slice(0, count)
+    .reverse();
+}
+
+/** Subscribers after a broadcast: it removes those that are gone. */
+export function audienceAfter({ attempted, removed }: NotificationResult): number {
+  return attempted - removed;
+}
+
+/**
+ * By how many the subscribers have grown since the last broadcast that is 30 days old, or else 7 days.
+ * Undefined if none is that old.
+ */
+export function growthOf(
+  list: NotificationList,
+  subscribers: number,
+  nowMs: number,
+): { readonly text: string; readonly isMore: boolean; readonly since: string } | undefined {
+  const broadcasts = completeBroadcasts(list);
+  const [then] = [30, 7].flatMap(
+    (days) => broadcasts.findLast(({ sentAt }) => Date.parse(sentAt) <= nowMs - days * dayMs) ?? [],
+  );
+  if (then === undefined) return undefined;
+  const growth = subscribers - audienceAfter(then);
+  const sign = growth > 0 ? '+' : growth < 0 ? '−' : '±';
+  return {
+    text: `${sign}${countText(Math.abs(growth))}`,
+    isMore: growth > 0,
+    since: dateText(then.sentAt, nowMs),
+  };
+}
+
+/** The counts of all notifications of the last 30 days, as far as the list goes. */
+export function monthOf({ notifications, nextCursor }: NotificationList, nowMs: number) {
+  const startMs = nowMs - 30 * dayMs;
+  const recent = notifications.filter(({ sentAt }) => Date.parse(sentAt) >= startMs);
+  const sum = { audience: 0, delivered: 0, shown: 0, clicked: 0 };
+  for (const one of recent) {
+    sum.audience += audienceSize(one);
+    sum.delivered += one.delivered;
+    sum.shown += one.shown;
+    sum.clicked += one.clicked;
+  }
+  const isCut = recent.length === notifications.length && nextCursor !== undefined;
+  return {
+    ...sum,
+    period: isCut ? `Since ${dateText(recent.at(-1)!.sentAt, nowMs)}` : 'Last 30 days',
+  };
+}
+
+/** What somebody should know first. */
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+  readonly tone: 'warning' | 'bad';
+  /** Of the notification that it is about. Otherwise it is about a limit. */
+  readonly notificationId?: string;
+}
+
+/** From this part of a limit on, it is said. */
+const nearLimit = 0.8;
+
+/** The most urgent notice: a limit that is reached, the latest notification if part of it was lost, a limit that is near. */
+export function noticeOf(
+  { subscribers, subscriberCap, sentThisMonth, monthlySendCap, month }: ProjectResult,
+  { notifications }: NotificationList,
+  nowMs: number,
+): Notice | undefined {
+  const limits = (
+    [
+      [
+        'subscribers',
+        subscribers,
+        subscriberCap,
+        'Carillon refuses new ones until the operator raises it.',
+      ],
+      [
+        'notifications in a month',
+        sentThisMonth,
+        monthlySendCap,
+        `Carillon refuses more until ${monthEndText(month)} (UTC), or until the operator raises it.`,
+      ],
+    ] as const
+  ).flatMap(([noun, used, cap, consequence]) =>
+    cap !== null && used >= nearLimit * cap
+      ? [{ noun, part: used / cap, limit: `The limit of ${countText(cap)} ${noun}`, consequence }]
+      : [],
+  );
+  const reached = limits.find(({ part }) => part >= 1);
+  if (reached !== undefined) {
+    return { title: `${reached.limit} is reached.`, text: reached.consequence, tone: 'bad' };
+  }
+  const latest = notifications.find(({ status }) => !isInProgress(status));
+  const isRecent = latest !== undefined && Date.parse(latest.sentAt) > nowMs - 7 * dayMs;
+  if (isRecent && needsAttention(latest)) return lossNotice(latest);
+  const [near] = limits;
+  if (near === undefined) return undefined;
+  const percent = Math.floor(100 * near.part);
+  return {
+    title: `${near.limit} is near: ${percent} % are used.`,
+    text: '',
+    tone: 'warning',
+  };
+}
+
+function lossNotice(notification: NotificationResult): Notice {
+  const { word, tone } = deliveryVerdict(notification);
+  const title = hasVisibleCharacter(notification.title)
+    ? `“${notification.title}”`
+    : 'The last notification';
+  const what =
+    word === 'Interrupted'
+      ? 'was interrupted'
+      : word === 'Failed'
+        ? 'reached nobody'
+        : 'did not reach everyone';
+  const [lost, size] = [lostOf(notification), audienceSize(notification)];
+  return {
+    title: `${title} ${what}.`,
+    text: `${countText(lost)} of ${countText(size)} did not get it.`,
+    tone: tone === 'bad' ? 'bad' : 'warning',
+    notificationId: notification.id,
+  };
+}

@@ -1,0 +1,38 @@
+import { projectIdPattern } from '../../contract/formats.ts';
+
+/** The views, in the order of the menu. `send` is opened by a button. `local`: what only a local stack has. */
+export const viewTitles = {
+  overview: 'Overview',
+  notifications: 'Notifications',
+  audience: 'Audience',
+  settings: 'Settings',
+  local: 'Local stack',
+  send: 'New notification',
+} as const;
+export type ViewName = keyof typeof viewTitles;
+
+/** What the page shows. It is in the URL's fragment, so that a reload shows it again. */
+export type Place =
+  | { readonly view: ViewName; readonly projectId: string }
+  | { readonly view: 'notification'; readonly projectId: string; readonly notificationId: string };
+
+/** Reads a fragment, such as `#/projects/demo/send`. Undefined: it names no place. */
+export function placeOf(fragment: string): Place | undefined {
+  const [, root, projectId = '', view = 'overview', id, ...rest] = fragment.split('/');
+  if (root !== 'projects' || !projectIdPattern.test(projectId) || rest.length > 0) return undefined;
+  // The view says that there is no notification with an invalid id either.
+  if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
+    return { view: 'notification', projectId, notificationId: id };
+  }
+  if (id !== undefined) return undefined;
+  // Its name in links that people have kept.
+  if (view === 'users') return { view: 'audience', projectId };
+  return Object.hasOwn(viewTitles, view) ? { view: view as ViewName, projectId } : undefined;
+}
+
+export function fragmentOf(place: Place): string {
+  const project = `#/projects/${place.projectId}`;
+  if (place.view === 'overview') return project;
+  if (place.view === 'notification') return `${project}/notifications/${place.notificationId}`;
+  return `${project}/${place.view}`;
+}

@@ -1,0 +1,101 @@
+import { Button, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { countText } from '../../contract/count-text.ts';
+import type { ProjectResult } from '../../contract/schemas/project.ts';
+import { useProject } from './calls/queries.ts';
+import { monthEndText, timeText } from './format.ts';
+import { keyTexts, useColors } from './frame.tsx';
+import { SiteSnippet } from './overview/checklist.tsx';
+import { useSession } from './session.ts';
+import { Card, Choice, CopiedText, Facts, Hint, Pending, View } from './view.tsx';
+
+/** Which project it is, what a page needs, its limits, and whose key this is. */
+export function SettingsView() {
+  const { access, projectId, signOut } = useSession();
+  const query = useProject();
+  const project = query.data;
+  const { name, role } = keyTexts(access);
+  const colors = useColors();
+  return (
+    <View title="Settings">
+      <Pending of={[query]} heights={[230, 320]} />
+      <SimpleGrid type="container" cols={{ base: 1, '46rem': 2 }}>
+        <Stack>
+          {project !== undefined && (
+            <Card title="Project">
+              <Facts
+                isStacked
+                facts={[
+                  ['Name', <bdi key="name">{project.name}</bdi>],
+                  ['Id', <CopiedText key="id" text={projectId} what="the id" />],
+                  [
+                    'Service',
+                    <CopiedText key="service" text={location.origin} what="the address" />,
+                  ],
+                  ['Created', timeText(project.createdAt)],
+                ]}
+              />
+            </Card>
+          )}
+          {project !== undefined && <Limits project={project} />}
+        </Stack>
+        <Stack>
+          {project !== undefined && (
+            <Card title="For your page">
+              <SiteSnippet project={project} />
+            </Card>
+          )}
+          <Card title="Appearance">
+            <Choice {...colors} />
+          </Card>
+          <Card title="This key">
+            <Facts
+              isStacked
+              facts={[
+                ['Role', role],
+                ['Name', <bdi key="name">{name}</bdi>],
+              ]}
+            />
+            <Button variant="default" onClick={signOut} style={{ alignSelf: 'start' }}>
+              Sign out
+            </Button>
+          </Card>
+        </Stack>
+      </SimpleGrid>
+    </View>
+  );
+}
+
+/** How much of each limit is used. */
+function Limits({ project }: { project: ProjectResult }) {
+  const { subscribers, subscriberCap, sentThisMonth, monthlySendCap, month } = project;
+  const limits = [
+    ['Subscribers', subscribers, subscriberCap, ''],
+    [
+      'Notifications',
+      sentThisMonth,
+      monthlySendCap,
+      `Counted anew from ${monthEndText(month)} (UTC) on`,
+    ],
+  ] as const;
+  return (
+    <Card title="Limits">
+      {limits.map(([name, used, cap, note]) => (
+        <div key={name} data-limit={name}>
+          <Text>
+            <b>{name}</b> {countText(used)}
+            {cap === null ? ', no limit' : ` of ${countText(cap)}`}
+          </Text>
+          {cap !== null && (
+            <Progress
+              value={(100 * used) / cap}
+              my={6}
+              aria-hidden
+              color={used >= cap ? 'var(--bad-fill)' : undefined}
+            />
+          )}
+          <Hint>{note}</Hint>
+        </div>
+      ))}
+    </Card>
+  );
+}

@@ -1,0 +1,456 @@
+import {
+  ActionIcon,
+  Alert,
+  Anchor,
+  Box,
+  Button,
+  Code,
+  CopyButton,
+  Flex,
+  Group,
+  Menu,
+  Modal,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  type TextProps,
+  Title,
+} from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
+import {
+  Component,
+  type FormEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import type { Tone } from '../../contract/delivery-verdict.ts';
+import { failureText } from './calls/failure-text.ts';
+import { agoText, timeText } from './format.ts';
+import { Icon, type IconName } from './icons.tsx';
+import { useSession } from './session.ts';
+
+/** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
+
+/** Of a form that the page handles. */
+export const submitting = (submit: () => void) => (event: FormEvent) => {
+  event.preventDefault();
+  submit();
+};
+
+type Children = { readonly children: ReactNode };
+
+interface ViewProps extends Children {
+  readonly title: string;
+  /** In place of the title, if it is not a text only. */
+  readonly heading?: ReactNode;
+  /** The link above the title. */
+  readonly parent?: { readonly text: string; readonly href: string };
+  /** Below the title. */
+  readonly meta?: ReactNode;
+  readonly actions?: ReactNode;
+}
+
+/** Whether a view was shown before: the first one leaves the focus at the start of the document. */
+let hasShownView = false;
+
+/** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
+export function View({ title, heading = title, parent, meta, actions, children }: ViewProps) {
+  const { projectId } = useSession();
+  const element = useRef<HTMLHeadingElement>(null);
+  // Before the person can type or press anything in the view.
+  useLayoutEffect(() => {
+    if (hasShownView) {
+      element.current!.focus({ preventScroll: true });
+      window.scrollTo({ top: 0 });
+    }
+    hasShownView = true;
+  }, []);
+  useEffect(() => {
+    document.title = [title, projectId, 'Carillon console'].join(' · ');
+  }, [title, projectId]);
+  return (
+    <>
+      {parent && (
+        <Anchor href={parent.href} c="var(--faint)" fz="hint" display="inline-flex" mb={6}>
+          <Icon name="left" />
+          &nbsp;{parent.text}
+        </Anchor>
+      )}
+      <Group align="start" gap="sm" mih={36} mb={{ base: 'md', sm: 'xl' }}>
+        <Stack gap="xs" pt={4} miw={0} flex={`999 1 ${meta === undefined ? 8 : 16}rem`}>
+          <Title order={1} ref={element} tabIndex={-1} style={{ outline: 'none' }}>
+            {heading}
+          </Title>
+          {meta}
+        </Stack>
+        <Group mih={36}>{actions}</Group>
+      </Group>
+      {children}
+    </>
+  );
+}
+
+interface CardProps extends Children {
+  readonly title: ReactNode;
+  /** Beside the title. */
+  readonly aside?: ReactNode;
+  /** Whether the content reaches to the edges. */
+  readonly isFlush?: boolean;
+}
+
+const padding = { base: 16, sm: 20 };
+
+/** A part of a view, with its heading. */
+export function Card({ title, aside, isFlush = false, children }: CardProps) {
+  const id = useId();
+  return (
+    <Paper component="section" aria-labelledby={id} pt={16}>
+      <Group justify="space-between" gap="xs" px={padding} pb={isFlush ? { base: 12, sm: 0 } : 0}>
+        <Title order={2} id={id}>
+          {title}
+        </Title>
+        {aside}
+      </Group>
+      {isFlush ? children : <Inside>{children}</Inside>}
+    </Paper>
+  );
+}
+
+/** The content of a card. */
+export const Inside = (props: Children) => (
+  <Stack gap="sm" px={padding} pt={12} pb={padding} {...props} />
+);
+
+/** A small, quiet text. */
+export const Hint = (props: TextProps & { children?: ReactNode; id?: string }) => (
+  <Text fz="hint" c="var(--faint)" {...props} />
+);
+
+/** A small round thing: a number, initials, or an icon. */
+export function Round({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
+  const color = `var(--mantine-color-${tone}-light`;
+  const colors = { bg: `${color})`, c: `${color}-color)` };
+  return (
+    <Group
+      component="span"
+      justify="center"
+      w={28}
+      h={28}
+      fz="hint"
+      fw={600}
+      {...colors}
+      style={{ flex: 'none', borderRadius: 99 }}
+    >
+      {children}
+    </Group>
+  );
+}
+
+/** An entry of a list: what it is, and what can be done. */
+export const Row = ({ name, children }: { name?: string; children: ReactNode }) => (
+  <Group
+    component="li"
+    justify="space-between"
+    gap="0.5rem 0.875rem"
+    py={14}
+    className="row"
+    data-name={name}
+  >
+    {children}
+  </Group>
+);
+
+/** Names and values; on request, a name is above its value. */
+export const Facts = ({
+  facts,
+  isStacked,
+}: {
+  facts: readonly (readonly [string, ReactNode])[];
+  isStacked?: boolean;
+}) => (
+  <Box component="dl" w="100%">
+    {facts.map(([name, value]) => (
+      <Flex
+        key={name}
+        className="row"
+        direction={isStacked ? 'column' : 'row'}
+        wrap="wrap"
+        columnGap="xs"
+        py={10}
+      >
+        <Text component="dt" c="dimmed" miw="5.25rem">
+          {name}
+        </Text>
+        <Box component="dd" flex={isStacked ? undefined : '1 1 8rem'} miw={0} w="100%">
+          {value}
+        </Box>
+      </Flex>
+    ))}
+  </Box>
+);
+
+interface DisclosureProps extends Children {
+  readonly title: string;
+  /** Beside the title: what is inside. */
+  readonly hint?: string;
+  readonly isOpen?: boolean;
+  readonly onToggle?: (isOpen: boolean) => void;
+}
+
+/** What is not needed every time, behind its name. */
+export function Disclosure({ title, hint, isOpen, onToggle, children }: DisclosureProps) {
+  return (
+    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
+      <summary>
+        <Title order={2}>{title}</Title>
+        <Hint flex={1}>{hint}</Hint>
+        <Icon name="right" />
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+/** Shows a fault of the page in place of the view that it stopped: the menu stays. Another view starts afresh. */
+export class Boundary extends Component<Children, { readonly error?: unknown }> {
+  override state: { readonly error?: unknown } = {};
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error === undefined ? this.props.children : <Problem error={error} />;
+  }
+}
+
+/** Says what failed and what to do, in the place of what is missing. Nothing without an error. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { isLocal } = useSession() ?? {};
+  if (error === undefined || error === null) return null;
+  const { what, advice } = failureText(error, isLocal);
+  return (
+    <Alert role="alert" color="bad" radius="lg" icon={<Icon name="warning" />} title={what}>
+      {advice}
+      {onRetry && (
+        <Button variant="default" display="block" mt="sm" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  );
+}
+
+type Query = {
+  readonly error: unknown;
+  readonly isPending: boolean;
+  readonly refetch: () => unknown;
+};
+
+/** In place of data: what failed, or grey shapes of these heights. They wait, so that a quick response does not flash. */
+export function Pending({ of, heights }: { of: readonly Query[]; heights: readonly number[] }) {
+  const [isLate, setLate] = useState(false);
+  useTimeout(() => setLate(true), 300, { autoInvoke: true });
+  const isShown = isLate && of.some(({ isPending }) => isPending);
+  const failed = of.filter(({ error }) => error);
+  if (!isShown && failed.length === 0) return null;
+  // One cause stops them all: it is said once.
+  return (
+    <Stack role={isShown ? 'status' : undefined} aria-label={isShown ? 'Loading' : undefined}>
+      <Problem
+        error={failed[0]?.error}
+        onRetry={() => {
+          for (const { refetch } of failed) void refetch();
+        }}
+      />
+      {isShown && heights.map((height) => <Skeleton key={height} height={height} radius="lg" />)}
+    </Stack>
+  );
+}
+
+/** In place of a list without entries: what will be here, and the way to it. */
+export const Nothing = ({
+  icon,
+  text,
+  children,
+}: {
+  icon: IconName;
+  text: string;
+  children?: ReactNode;
+}) => (
+  <Stack align="center" gap="sm" py={40} px="md" c="dimmed" role="status">
+    <Icon name={icon} size={24} />
+    {text}
+    <Group>{children}</Group>
+  </Stack>
+);
+
+/** Copies a text. @param what such as `the id`. */
+export const Copy = ({ text, what }: { text: string; what: string }) => (
+  <CopyButton value={text}>
+    {({ copied, copy }) => (
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        onClick={copy}
+        aria-label={copied ? 'Copied' : `Copy ${what}`}
+      >
+        <Icon name={copied ? 'tick' : 'copy'} />
+      </ActionIcon>
+    )}
+  </CopyButton>
+);
+
+/** A text in one line, and the icon that copies it whole. */
+export const CopiedText = ({ text, what }: { text: string; what: string }) => (
+  <Group gap={4} wrap="nowrap" justify="space-between">
+    <Text inherit truncate title={text}>
+      {text}
+    </Text>
+    <Copy text={text} what={what} />
+  </Group>
+);
+
+/** Code that keyboards can scroll, and the icon that copies it. */
+export const CodeBlock = ({ code, what }: { code: string; what: string }) => (
+  <Group gap={4} wrap="nowrap" align="start">
+    <Code block tabIndex={0} flex={1} miw={0} mah="24rem" style={{ overflowWrap: 'normal' }}>
+      {code}
+    </Code>
+    <Copy text={code} what={what} />
+  </Group>
+);
+
+/** How long ago it was; the exact time on hover. @param at RFC 3339. @param style `long`: in whole words. */
+export const Time = ({ at, style = 'short' }: { at: string; style?: 'short' | 'long' }) => (
+  <time dateTime={at} title={timeText(at)}>
+    {agoText(at, Date.now(), style)}
+  </time>
+);
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string;
+  readonly choices: Readonly<Record<Value, string>>;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+  readonly fullWidth?: boolean;
+}
+
+/** A choice of a few, side by side. */
+export function Choice<Value extends string>({
+  label,
+  choices,
+  onChange,
+  ...others
+}: ChoiceProps<Value>) {
+  const data = Object.entries<string>(choices).map(([value, text]) => ({ value, label: text }));
+  const look = { withItemsBorders: false, style: { flexWrap: 'wrap' } } as const;
+  return (
+    <SegmentedControl
+      aria-label={label}
+      data={data}
+      onChange={(one) => onChange(one as Value)}
+      {...look}
+      {...others}
+    />
+  );
+}
+
+/** The same choice in a menu. */
+export const MenuChoice = <Value extends string>({
+  label,
+  choices,
+  value,
+  onChange,
+}: ChoiceProps<Value>) => (
+  <Menu.RadioGroup value={value} onChange={(chosen) => onChange(chosen as Value)}>
+    <Menu.Label>{label}</Menu.Label>
+    {Object.entries<string>(choices).map(([name, text]) => (
+      <Menu.RadioItem key={name} value={name}>
+        <bdi>{text}</bdi>
+      </Menu.RadioItem>
+    ))}
+  </Menu.RadioGroup>
+);
+
+/** What is needed seldom, behind three dots. */
+export const MoreActions = ({ children }: Children) => (
+  <Menu>
+    <Menu.Target>
+      <ActionIcon variant="default" size="input-sm" aria-label="More actions">
+        <Icon name="more" />
+      </ActionIcon>
+    </Menu.Target>
+    <Menu.Dropdown>{children}</Menu.Dropdown>
+  </Menu>
+);
+
+/** A quiet button that opens a view. */
+export const LinkButton = (props: { href: string; onClick?: () => void; children: ReactNode }) => (
+  <Button variant="default" component="a" style={{ alignSelf: 'start' }} {...props} />
+);
+
+interface DialogProps extends Children {
+  /** A verb and its object, with its number. False: nothing is open. */
+  readonly title: string | false;
+  readonly onClose: () => void;
+}
+
+/** A dialog over the page. Not with Mantine's own title: it is in a header, which would be a second banner of the page. */
+export const Dialog = ({ title, onClose, children }: DialogProps) => (
+  <Modal.Root opened={title !== false} onClose={onClose} centered transitionProps={{ duration: 0 }}>
+    <Modal.Overlay />
+    <Modal.Content aria-label={title || undefined} radius="lg">
+      <Modal.Body p={20}>
+        <Title order={2} mb="xs">
+          {title}
+        </Title>
+        {children}
+      </Modal.Body>
+    </Modal.Content>
+  </Modal.Root>
+);
+
+export interface Question {
+  readonly title: string;
+  /** The consequence, in one sentence. */
+  readonly text: ReactNode;
+  /** The text of the button that confirms: the verb of the title. */
+  readonly confirm: string;
+  readonly onConfirm: () => void;
+  readonly isDangerous?: boolean;
+}
+
+/** Asks before something that cannot be undone. */
+export function useConfirm(): {
+  readonly ask: (question: Question) => void;
+  readonly dialog: ReactNode;
+} {
+  const [question, ask] = useState<Question>();
+  const close = () => ask(undefined);
+  const confirm = () => {
+    close();
+    question?.onConfirm();
+  };
+  const dialog = (
+    <Dialog title={question?.title ?? false} onClose={close}>
+      {question?.text}
+      <Group justify="flex-end" gap="xs" mt={20}>
+        <Button variant="default" onClick={close} data-autofocus>
+          Cancel
+        </Button>
+        <Button {...(question?.isDangerous && { color: 'danger' })} onClick={confirm}>
+          {question?.confirm}
+        </Button>
+      </Group>
+    </Dialog>
+  );
+  return { ask, dialog };
+}
