@@ -4,9 +4,9 @@ import { ServiceError } from '../contract/errors.ts';
 import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
 import { limits } from '../contract/limits.ts';
 import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/project.ts';
-import type { MemberRole } from '../contract/roles.ts';
+import type { MemberRole } from '../contract/routes.ts';
 import type { ProjectTables } from '../contract/tables.ts';
-import { utcMonth } from '../lambdas/store/calendar.ts';
+import { type ProjectUsage, projectUsage, utcMonth } from '../lambdas/store/counters.ts';
 import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import {
   type RemovalOptions,
@@ -18,7 +18,6 @@ import {
   RegisteredProjects,
   withoutKeys,
 } from '../lambdas/store/registered-projects.ts';
-import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { printable } from './terminal/terminal.ts';
 import { newVapidPair } from './vapid-pair.ts';

@@ -1,3 +1,6 @@
+import * as z from 'zod/mini';
+import { wrong } from './schemas/fields.ts';
+
 /**
  * Base64 (RFC 4648) with what functions and browsers both have: `Buffer` is Node's alone.
  */
@@ -22,4 +25,15 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
 export function encodeBase64url(bytes: Uint8Array): string {
   const base64 = btoa(String.fromCharCode(...bytes));
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** The schema of bytes in base64 or base64url, padded or not. */
+export function bytes(isRight: (decoded: Uint8Array) => boolean, message: string) {
+  const decode = z.transform((value: string, context) => {
+    const decoded = decodeBase64(value);
+    if (decoded !== undefined && isRight(decoded)) return decoded;
+    context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+  return z.pipe(z.string({ error: wrong(message) }), decode);
 }

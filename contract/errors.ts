@@ -3,7 +3,7 @@
  * added here only; the type checker then shows where it must be handled.
  */
 export const errorTable = {
-  invalid_json: { status: 400, meaning: 'The body is not JSON.' },
+  invalid_json: { status: 400, meaning: 'The body is empty, not JSON, or not UTF-8.' },
   invalid_request: { status: 400, meaning: 'A field is missing or invalid; `issues` names it.' },
   unauthorized: {
     status: 401,
@@ -48,7 +48,10 @@ export const errorTable = {
     status: 413,
     meaning: 'The body is too long, or the notification does not fit one encrypted push message.',
   },
-  unsupported_media_type: { status: 415, meaning: 'The body is not `application/json`.' },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is not `application/json`, or its `charset` is not UTF-8.',
+  },
   idempotency_key_reused: {
     status: 422,
     meaning: 'This `Idempotency-Key` was already used with a different body.',
@@ -69,7 +72,7 @@ export type ErrorCode = keyof typeof errorTable;
 
 /** One invalid field of a request. */
 export interface Issue {
-  /** The field, such as `keys.p256dh`, `userIds.3` or `recipients[3].values.name`. */
+  /** The field, such as `keys.p256dh`, `userIds[3]` or `recipients[3].values.name`. */
   readonly path: string;
   readonly message: string;
 }

@@ -20,6 +20,8 @@ type Kind =
       readonly min: number;
       readonly max: number;
       readonly format?: 'languageTag';
+      /** Whether it needs a visible character. */
+      readonly isVisible?: true;
       readonly placeholders: Placeholders;
     }
   | { readonly kind: 'url'; readonly placeholders: Placeholders }

@@ -1,5 +1,5 @@
 import type { OldWorker } from './old-worker.ts';
-import type { MemberRole } from './roles.ts';
+import type { MemberRole } from './routes.ts';
 import { type RouteName, routeNames } from './routes.ts';
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */

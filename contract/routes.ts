@@ -1,6 +1,74 @@
-import { type FunctionFacts, pushing } from './function-facts.ts';
-import type { Role } from './roles.ts';
-import { sendTimeline } from './timeline.ts';
+import type { EnvironmentName } from './environment.ts';
+import { type TableName, type TableVariable, tableVariables } from './tables.ts';
+import { sendTimeline, sliceTimeline } from './timeline.ts';
+
+/** What the holder of a key may do, from least to most. `owner` is the secret key's; members' keys have the others. */
+export const roles = ['viewer', 'sender', 'owner'] as const;
+export type Role = (typeof roles)[number];
+
+export const memberRoles = ['viewer', 'sender'] as const satisfies readonly Role[];
+export type MemberRole = (typeof memberRoles)[number];
+
+/** Whose key a request has. */
+export type Access =
+  | { readonly role: 'owner' }
+  | {
+      readonly role: MemberRole;
+      /** The member's. */
+      readonly name: string;
+    };
+
+/** @param least the least role that may do something. */
+export function includes(role: Role, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}
+
+/**
+ * What a function does with a table: an action of IAM, or a query of the index `byUser`. A transaction needs the
+ * actions of its parts.
+ */
+export type TableAction =
+  | 'GetItem'
+  | 'BatchGetItem'
+  | 'Query'
+  | 'Query byUser'
+  | 'PutItem'
+  | 'UpdateItem'
+  | 'DeleteItem'
+  | 'ConditionCheckItem';
+
+/** The variables that are not the name of a table. */
+export type OtherVariable = Exclude<EnvironmentName, TableVariable>;
+
+/** The facts of a function: the stack gives it nothing else, and the function reads no other variable. */
+export interface FunctionFacts {
+  /** Lambda's share of the CPU is proportional to it: one vCPU at 1,769 MB. */
+  readonly memoryMb: number;
+  readonly timeoutMs: number;
+  /** Whether Lambda logs two lines about each invocation, with its duration and memory. Default: only failures. */
+  readonly reportsInvocations?: true;
+  /** All that it may do with each table. The others it can neither read nor change. */
+  readonly tables: Partial<Readonly<Record<TableName, readonly TableAction[]>>>;
+  /** The variables that it reads besides the names of these tables. */
+  readonly variables: readonly OtherVariable[];
+}
+
+/** For a few calls to DynamoDB. The memory is for a cold start; the time leaves room for the SDK's retries. */
+export const small = { memoryMb: 512, timeoutMs: 10_000 } as const;
+
+/** For reading an audience, signing, pushing, correcting and removing subscriptions, and storing what was pushed. */
+export const pushing = {
+  // Encryption uses one thread, so one vCPU.
+  memoryMb: 1769,
+  reportsInvocations: true,
+  tables: {
+    projects: ['GetItem'],
+    vapidKeys: ['GetItem'],
+    subscriptions: ['Query', 'Query byUser', 'GetItem', 'BatchGetItem', 'UpdateItem', 'DeleteItem'],
+    deliveries: ['UpdateItem', 'BatchGetItem'],
+  },
+  variables: ['VAPID_SUBJECT', 'EXTRA_PUSH_ORIGINS', 'PREFER_IPV6'],
+} as const;
 
 /**
  * The routes of the service: all that is fact about each, except for its schemas and its documentation. The stack
@@ -38,7 +106,7 @@ const notification = `${notifications}/{notificationId}` as const;
 const users = `${project}/users` as const;
 
 /**
- * Of its function, a row has what it adds to `functions.ts`: tables and variables besides those of every route, and
+ * Of its function, a row has what it adds to the facts of every route: tables and variables besides those of every route, and
  * other memory or time than those of a small function.
  */
 const facts = {
@@ -157,3 +225,76 @@ export const routes = Object.fromEntries(
 ) as { readonly [Name in RouteName]: { readonly name: Name } & Facts[Name] };
 
 export const routeNames = Object.keys(facts) as readonly RouteName[];
+
+const ofEveryRoute = {
+  tables: { projects: ['GetItem'], rateLimits: ['UpdateItem'] },
+  variables: ['RATE_LIMIT_PER_MINUTE', 'ORIGIN_SECRET_HASHES', 'REQUIRE_ORIGIN_SECRET'],
+} as const;
+
+const others = {
+  /** Only send invokes it. */
+  deliver: {
+    ...pushing,
+    timeoutMs: sliceTimeline.timeoutMs,
+    tables: { ...pushing.tables, usage: ['UpdateItem'] },
+  },
+  /** Its page is public, and calls the routes with the key of its user. */
+  console: {
+    ...small,
+    tables: {},
+    variables: ['ORIGIN_SECRET_HASHES', 'REQUIRE_ORIGIN_SECRET'],
+  },
+} as const satisfies Readonly<Record<string, FunctionFacts>>;
+
+/** Every function: one for each route, deliver and console. */
+export type FunctionName = RouteName | keyof typeof others;
+
+function functionOf(route: Route): FunctionFacts {
+  const {
+    memoryMb,
+    timeoutMs,
+    reportsInvocations,
+    tables,
+    variables = [],
+  } = { ...small, ...route };
+  return {
+    memoryMb,
+    timeoutMs,
+    ...(reportsInvocations && { reportsInvocations }),
+    tables: { ...ofEveryRoute.tables, ...tables },
+    variables: [...ofEveryRoute.variables, ...variables],
+  };
+}
+
+const ofRoutes = Object.fromEntries(
+  Object.values(routes).map((route) => [route.name, functionOf(route)]),
+) as Readonly<Record<RouteName, FunctionFacts>>;
+
+export const functions: Readonly<Record<FunctionName, FunctionFacts>> = { ...ofRoutes, ...others };
+
+export const functionNames = Object.keys(functions) as readonly FunctionName[];
+
+type Rows = typeof routes & typeof others;
+type Named<Tables> = (typeof tableVariables)[keyof Tables & TableName];
+
+/** The variables that the functions of all routes read. */
+export type RouteVariable =
+  | (typeof ofEveryRoute)['variables'][number]
+  | Named<typeof ofEveryRoute.tables>;
+
+type Listed<Row> = Row extends { readonly variables: readonly (infer Name extends OtherVariable)[] }
+  ? Name
+  : never;
+
+/** The variables that a function reads. */
+export type VariableOf<Name extends FunctionName> =
+  | Listed<Rows[Name]>
+  | (Rows[Name] extends { readonly tables: infer Tables } ? Named<Tables> : never)
+  | (Name extends RouteName ? RouteVariable : never);
+
+export function variablesOf<Name extends FunctionName>(name: Name): readonly VariableOf<Name>[] {
+  const { tables, variables } = functions[name];
+  const named = (Object.keys(tables) as TableName[]).map((table) => tableVariables[table]);
+  const all: readonly (TableVariable | OtherVariable)[] = [...named, ...variables];
+  return all as readonly VariableOf<Name>[];
+}

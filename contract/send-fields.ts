@@ -25,7 +25,7 @@ const ownCode = { message: 'own' } as const;
 /** The content of a notification: what is stored and sent. */
 export const contentFields = {
   title: {
-    ...{ ...message, ...filledText, ...required, min: 1, max: limits.titleLength },
+    ...{ ...message, ...filledText, ...required, min: 1, max: limits.titleLength, isVisible: true },
     ...{ sample: 'Doors open', invalid: null },
   },
   body: {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { conditionsSchema } from './conditions.ts';
 import type { ProjectRef } from './project.ts';
-import { notificationIdSchema, projectIdSchema } from './schemas/ids.ts';
+import { notificationIdSchema, projectIdSchema } from './schemas/fields.ts';
 import { notificationContentSchema } from './schemas/notification.ts';
 import { sliceSizes } from './slice-sizes.ts';
 

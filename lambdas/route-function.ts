@@ -1,6 +1,11 @@
 import { readEnvironment } from '../contract/environment.ts';
-import { type RouteVariable, type VariableOf, variablesOf } from '../contract/functions.ts';
-import type { Route, RouteName } from '../contract/routes.ts';
+import {
+  type Route,
+  type RouteName,
+  type RouteVariable,
+  type VariableOf,
+  variablesOf,
+} from '../contract/routes.ts';
 import { serviceLogger } from './http/service-logger.ts';
 import { browserConflictRetries, documentClient } from './store/dynamo.ts';
 import { projectStore } from './store/projects.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Node } from 'constructs';
-import type { FunctionName } from '../contract/functions.ts';
+import type { FunctionName } from '../contract/routes.ts';
 
 /** The functions' code: a folder or a ZIP file for each. */
 export type Assets = Readonly<

@@ -3,7 +3,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { TableAction } from '../contract/function-facts.ts';
+import type { TableAction } from '../contract/routes.ts';
 import {
   constructIdOf,
   type TableKey,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isExampleAddress } from '../contract/example-address.ts';
 import { defaultLimits } from '../contract/limits.ts';
-import { nearestName } from '../contract/nearest-name.ts';
+import { nearestName } from '../contract/schemas/fields.ts';
 
 /** The default of the stage `dev`. Other stages must set the operator's address. */
 const devVapidSubject = 'mailto:operator@example.com';

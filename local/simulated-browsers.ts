@@ -5,7 +5,7 @@ import type { Pages } from 'aws-emulator/gateway';
 import * as z from 'zod';
 import { pathOf } from '../contract/path-of.ts';
 import { routes } from '../contract/routes.ts';
-import { projectIdSchema } from '../contract/schemas/ids.ts';
+import { projectIdSchema } from '../contract/schemas/fields.ts';
 import { jsonResponse } from './pages.ts';
 import type { PushService } from './push-service/push-service.ts';
 import { postBeacon, SimulatedBrowser } from './push-service/simulated-browser.ts';

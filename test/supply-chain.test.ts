@@ -81,6 +81,12 @@ describe.each(['ci', 'release'])('the workflow %s', (name) => {
   });
 });
 
+test('the container of CI, which is a tag, has no secrets and makes nothing that is released', () => {
+  const workflow = (name: string) => readFileSync(`.github/workflows/${name}.yml`, 'utf8');
+  expect(workflow('ci')).not.toMatch(/secrets\.|: write|upload-artifact/);
+  expect(workflow('release')).not.toContain('container:');
+});
+
 test('bundles contain packages of dependencies, and none of devDependencies', () => {
   expect(packages.length).toBeGreaterThan(10);
   expect(packages.filter(({ dev }) => dev)).toEqual([]);

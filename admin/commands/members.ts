@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { limits } from '../../contract/limits.ts';
-import { type MemberRole, memberRoles } from '../../contract/roles.ts';
+import { type MemberRole, memberRoles } from '../../contract/routes.ts';
 import { shellString } from '../../contract/shell-string.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { table } from '../terminal/table.ts';

@@ -1,8 +1,8 @@
 import { countText } from '../../contract/count-text.ts';
 import type { DeployedSettings } from '../../contract/environment.ts';
 import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contract/project.ts';
+import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
-import type { ProjectUsage } from '../../lambdas/store/usage.ts';
 import { fieldLines } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { nearestName } from '../../contract/nearest-name.ts';
+import { nearestName } from '../../contract/schemas/fields.ts';
 import { deployName, programName } from '../calls.ts';
 import { ProjectNotFound } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { encodeBase64url } from '../../contract/base64url.ts';
-import { issuesOf } from '../../contract/issues.ts';
 import type { Project, ProjectRef } from '../../contract/project.ts';
-import { userId, wrong } from '../../contract/schemas/fields.ts';
+import { issuesOf, userId, wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';

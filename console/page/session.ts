@@ -1,6 +1,5 @@
 import { createContext, useContext } from 'react';
-import { includes } from '../../contract/roles.ts';
-import { routes } from '../../contract/routes.ts';
+import { includes, routes } from '../../contract/routes.ts';
 import type { ProjectResult } from '../../contract/schemas/project.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import type { Place, ViewName } from './place.ts';

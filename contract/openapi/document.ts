@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Route, routes } from '../routes.ts';
-import { notificationIdSchema, projectIdSchema } from '../schemas/ids.ts';
+import { notificationIdSchema, projectIdSchema } from '../schemas/fields.ts';
 import { type Component, type Described, described } from './described.ts';
 import { errorResponses, errorSchemas } from './error-responses.ts';
 import { errorsOf } from './errors-of.ts';

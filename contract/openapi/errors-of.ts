@@ -1,6 +1,5 @@
 import { type ErrorCode, errorTable } from '../errors.ts';
-import { memberRoles } from '../roles.ts';
-import type { Route } from '../routes.ts';
+import { memberRoles, type Route } from '../routes.ts';
 import { rolesFor } from './members.ts';
 import type { Operation } from './operation.ts';
 

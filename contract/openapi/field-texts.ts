@@ -70,7 +70,8 @@ const hasNoNumber = { ignored: 'No number on the icon of an app.' };
 /** Of browsers: MDN's browser compatibility data 8.1.9. */
 export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
-    description: 'The title of the notification. Plain text: browsers show HTML tags as they are.',
+    description:
+      'The title of the notification, with a visible character. Plain text: browsers show HTML tags as they are.',
     label: 'Title',
     blank: 'Write a title',
     browsers: everywhere,

@@ -1,5 +1,4 @@
-import { includes, type MemberRole, memberRoles } from '../roles.ts';
-import type { Route } from '../routes.ts';
+import { includes, type MemberRole, memberRoles, type Route } from '../routes.ts';
 import type { Operation } from './operation.ts';
 
 /** The roles of the members that may call a route. */

@@ -1,7 +1,18 @@
 import * as z from 'zod/mini';
 import { defaultOf, type Member, type NamesWith, type ValueOf } from '../field-kinds.ts';
+import { limits } from '../limits.ts';
+import { withAll } from '../placeholders.ts';
 import { type ContentName, contentFields } from '../send-fields.ts';
-import { text, webUrl, webUrlTemplate, wholeNumber } from './fields.ts';
+import {
+  hasVisible,
+  isWebUrl,
+  notWebUrl,
+  text,
+  webUrl,
+  wholeNumber,
+  wrongLength,
+  wrongText,
+} from './fields.ts';
 
 /** Schemas of the content of a notification, from its table. */
 
@@ -29,7 +40,8 @@ export function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
 function schemaOf(name: string, row: Member): z.ZodMiniType {
   switch (row.kind) {
     case 'text':
-      return row.format === 'languageTag' ? languageTag(row.max) : text(row.min, row.max);
+      if (row.format === 'languageTag') return languageTag(row.max);
+      return row.isVisible ? text(row.min, row.max).check(hasVisible) : text(row.min, row.max);
     case 'url':
       return row.placeholders === 'filled' ? webUrlTemplate : webUrl;
     case 'number':
@@ -50,6 +62,11 @@ function schemaOf(name: string, row: Member): z.ZodMiniType {
   }
 }
 
+/** A URL that may have placeholders, with spaces inside their braces. */
+const webUrlTemplate = text(1, limits.urlLength).check(
+  z.refine((value) => isWebUrl(withAll(value, '_')), notWebUrl),
+);
+
 function alternatives(choices: readonly string[]): string {
   const quoted = choices.map((choice) => `"${choice}"`);
   return `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
@@ -59,9 +76,9 @@ function alternatives(choices: readonly string[]): string {
 function languageTag(max: number) {
   const message = 'must be a language tag such as "en" or "pt-BR"';
   return z
-    .string({ error: message })
+    .string({ error: wrongText(message) })
     .check(
-      z.maxLength(max, `must have at most ${max} characters`),
+      z.maxLength(max, { error: wrongLength(`must have at most ${max} characters`, max) }),
       z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, message),
     );
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import { bytes } from '../base64url.ts';
 import { limits } from '../limits.ts';
-import { bytes, object } from './fields.ts';
+import { object } from './fields.ts';
 
 const range = `must be a whole number from 1 to ${limits.largestPage}`;
 

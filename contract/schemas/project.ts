@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { memberRoles } from '../roles.ts';
-import { count, object } from './fields.ts';
-import { projectIdSchema } from './ids.ts';
+import { memberRoles } from '../routes.ts';
+import { count, object, projectIdSchema } from './fields.ts';
 
 /** A cap that applies: the project's, or else the deployment's. Null: no cap. */
 const cap = z.nullable(z.int().check(z.positive()));

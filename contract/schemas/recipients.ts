@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { pathText } from '../issues.ts';
 import { limits } from '../limits.ts';
 import {
   filledUrl,
@@ -12,7 +11,7 @@ import {
   type Values,
   withAll,
 } from '../placeholders.ts';
-import { isWebUrl, notWebUrl, text, userId, wrong } from './fields.ts';
+import { isWebUrl, notWebUrl, pathText, text, userId, wrong } from './fields.ts';
 
 /** Users who each get a text of their own: the content is a template, and each has values for it. */
 
@@ -88,6 +87,10 @@ function* issuesIn(body: Body, templateSchema: z.ZodMiniType): Iterable<Issue> {
   yield* repeatedIds(recipients);
   if (ofTemplate.length > 0) return;
   const names = namesIn(body);
+  if (names.length === 0) {
+    yield* unusedValues(recipients);
+    return;
+  }
   for (const [index, { values = {} }] of recipients.entries()) {
     const missing = [...valueIssues(index, names, values)];
     if (missing.length > 0) yield* missing;
@@ -134,6 +137,14 @@ function* repeatedIds(recipients: Recipients): Iterable<Issue> {
       yield { path: ['recipients', index, 'userId'], message };
     }
   }
+}
+
+/** Values without a placeholder in any text: most likely it is written in another way. */
+function* unusedValues(recipients: Recipients): Iterable<Issue> {
+  const index = recipients.findIndex(({ values = {} }) => Object.keys(values).length > 0);
+  if (index === -1) return;
+  const message = 'are used by no text; write a placeholder as {{name}}, such as in "title"';
+  yield { path: ['recipients', index, 'values'], message };
 }
 
 function* valueIssues(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { HttpResponse } from '../http/response.ts';
+import { type HttpResponse, strictTransport } from '../http/response.ts';
 
 /** The files of the page by name, each compressed. */
 export type PageFiles = ReadonlyMap<string, Buffer>;
@@ -43,6 +43,7 @@ const contentSecurityPolicy = [
 const safeHeaders = {
   'Content-Security-Policy': contentSecurityPolicy,
   'X-Content-Type-Options': 'nosniff',
+  'Strict-Transport-Security': strictTransport,
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   Vary: 'Accept-Encoding',

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { readEnvironment } from '../../contract/environment.ts';
-import { variablesOf } from '../../contract/functions.ts';
-import { chain } from '../http/chain.ts';
-import { errorResponses } from '../http/error-responses.ts';
-import { requestLog } from '../http/request-log.ts';
-import type { Logged } from '../http/response.ts';
+import { variablesOf } from '../../contract/routes.ts';
+import { chain, requestLog } from '../http/chain.ts';
+import { throughProxy } from '../http/request.ts';
+import { errorResponses, type Logged } from '../http/response.ts';
 import { serviceLogger } from '../http/service-logger.ts';
-import { throughProxy } from '../http/through-proxy.ts';
 import { consoleResponse, readPageFiles } from './console.ts';
 
 const environment = readEnvironment(variablesOf('console'), process.env);

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Environment } from '../../contract/environment.ts';
-import type { VariableOf } from '../../contract/functions.ts';
 import type { SigningProject } from '../../contract/project.ts';
-import { abortAfter } from '../http/time-limit.ts';
+import type { VariableOf } from '../../contract/routes.ts';
+import { abortAfter } from '../http/request.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { inFlight } from '../push/pushing/push-service.ts';
 import { startPushingWith } from '../push/pushing/pusher.ts';

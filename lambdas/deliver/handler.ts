@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 import { readEnvironment } from '../../contract/environment.ts';
-import { variablesOf } from '../../contract/functions.ts';
+import { variablesOf } from '../../contract/routes.ts';
 import { sliceSchema } from '../../contract/slice.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';

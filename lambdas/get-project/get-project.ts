@@ -5,9 +5,8 @@ import {
   type ProjectResult,
 } from '../../contract/schemas/project.ts';
 import type { CountChecker } from '../results/count-checker.ts';
-import { countAudience, type subscriptionSample } from '../store/audience-counts.ts';
-import { utcMonth } from '../store/calendar.ts';
-import type { projectUsage } from '../store/usage.ts';
+import { countAudience, type subscriptionSample } from '../store/audience.ts';
+import { type projectUsage, utcMonth } from '../store/counters.ts';
 
 export interface ProjectDependencies {
   readonly sample: ReturnType<typeof subscriptionSample>;

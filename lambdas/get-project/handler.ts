@@ -5,8 +5,8 @@ import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { countChecker } from '../results/count-checker.ts';
 import { routeFunction } from '../route-function.ts';
-import { subscriptionSample } from '../store/audience-counts.ts';
-import { projectUsage } from '../store/usage.ts';
+import { subscriptionSample } from '../store/audience.ts';
+import { projectUsage } from '../store/counters.ts';
 import { getProject } from './get-project.ts';
 
 const { environment, clock, logger, dynamo, settings } = routeFunction(routes.getProject);

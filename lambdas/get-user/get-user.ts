@@ -1,8 +1,8 @@
 import { limits } from '../../contract/limits.ts';
 import { pushServiceOf } from '../../contract/push-services.ts';
 import type { UserSubscriptions } from '../../contract/schemas/user.ts';
+import type { UserSubscription } from '../store/audience.ts';
 import { deviceIdOf } from '../store/subscription-keys.ts';
-import type { UserSubscription } from '../store/user-subscriptions.ts';
 
 /** What the owner reads of a user's subscriptions. */
 export function describeUser(

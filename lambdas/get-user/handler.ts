@@ -4,7 +4,7 @@ import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { userSubscriptions } from '../store/user-subscriptions.ts';
+import { userSubscriptions } from '../store/audience.ts';
 import { describeUser } from './get-user.ts';
 
 const { environment, dynamo, settings } = routeFunction(routes.getUser);

@@ -7,12 +7,10 @@ import {
   secretKeyPattern,
 } from '../../contract/formats.ts';
 import type { Project } from '../../contract/project.ts';
-import { type Access, includes } from '../../contract/roles.ts';
-import type { RouteOf } from '../../contract/routes.ts';
+import { type Access, includes, type Route, type RouteOf } from '../../contract/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
-import type { PathIds } from './path-ids.ts';
+import type { PathIds, TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** Dummy digest, so that an unknown project takes the same comparison. */
 const dummyDigest = Buffer.alloc(32);
@@ -51,9 +49,15 @@ export function authenticate<Found extends Project>(
   };
 }
 
+/** Whether the role of the caller includes the route. */
+export function mayCall(route: Route, { role }: Access): boolean {
+  return route.caller === 'browser' || includes(role, route.role);
+}
+
 /** @throws {ServiceError} `not_permitted` unless the role of the caller includes the route. */
-export function requireRole(route: RouteOf<'owner'>, { role }: Access): void {
-  if (includes(role, route.role)) return;
+export function requireRole(route: RouteOf<'owner'>, access: Access): void {
+  if (mayCall(route, access)) return;
+  const { role } = access;
   const needed =
     route.role === 'owner' ? 'only the secret key may' : `the role "${route.role}" may`;
   throw new ServiceError('not_permitted', `The role "${role}" may not ${route.action}; ${needed}.`);
@@ -109,4 +113,39 @@ function isKey(token: string): boolean {
 /** The token of RFC 6750 §2.1. */
 function bearerTokenOf(authorization = ''): string | undefined {
   return authorization.match(/^Bearer +(\S+)\s*$/i)?.[1];
+}
+
+/**
+ * Finds the project that the path names. {@link requireProject} refuses the request if there is
+ * none, after it has been counted.
+ */
+export function findProject<Found extends Project>(
+  find: ProjectStore<Found>['find'],
+): Middleware<{ ids: PathIds; project?: Found } & TimeLimit> {
+  return {
+    before: async ({ event }) => {
+      const { projectId } = event.ids;
+      if (projectId === undefined) return;
+      const project = await find(projectId, event.signal);
+      if (project !== undefined) event.project = project;
+    },
+  };
+}
+
+/** Refuses a request without a project: 404. */
+export function requireProject<Found extends Project>(): Middleware<{
+  ids: PathIds;
+  project: Found;
+}> {
+  return {
+    before: ({ event }) => {
+      if (event.project !== undefined) return;
+      const { projectId } = event.ids;
+      const project = projectId === undefined ? 'project with this id' : `project "${projectId}"`;
+      throw new ServiceError(
+        'project_not_found',
+        `There is no ${project}; check the project id and the address.`,
+      );
+    },
+  };
 }

@@ -1,18 +1,34 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Project } from '../../contract/project.ts';
 import type { Route, RouteOf } from '../../contract/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
-import { authenticate, requireKey, requireRole } from './authenticate.ts';
-import { cors } from './cors.ts';
-import { errorResponses } from './error-responses.ts';
-import { findProject, requireProject } from './find-project.ts';
-import { pathIds } from './path-ids.ts';
-import { type ReadInput, rateLimit, refuseBeforeReading } from './rate-limit.ts';
-import { requestLog } from './request-log.ts';
-import { type OriginSecret, throughProxy } from './through-proxy.ts';
-import { timeLimit } from './time-limit.ts';
+import {
+  authenticate,
+  findProject,
+  requireKey,
+  requireProject,
+  requireRole,
+} from './authenticate.ts';
+import { type ReadInput, rateLimit } from './rate-limit.ts';
+import {
+  networkOf,
+  type OriginSecret,
+  pathIds,
+  readPathIds,
+  throughProxy,
+  timeLimit,
+} from './request.ts';
+import {
+  asServiceError,
+  cors,
+  errorResponses,
+  type HttpResponse,
+  type Logged,
+} from './response.ts';
+import { logInvocation } from './service-logger.ts';
 
 /**
  * Starts the chain of a function. middy's own time-out is switched off: it would answer 500 a few
@@ -28,7 +44,7 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly route: RouteOf<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
-  readonly projects: Pick<ProjectStore<Found>, 'find' | 'remembers'>;
+  readonly projects: Pick<ProjectStore<Found>, 'find'>;
   readonly rateLimits: RateLimitStore;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
@@ -37,9 +53,8 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
 
 /**
  * The chain of the routes that browsers call without credentials. Its order is security policy:
- * CORS headers come with every response, errors included; an address over its limit costs no read;
- * every request for a project is counted, also if the project does not exist; and nothing of the
- * body is parsed before that.
+ * CORS headers come with every response, errors included; every request for a project is counted, also if the project
+ * does not exist; and nothing of the body is parsed before that.
  */
 export function browserChain<Found extends Project>(settings: ChainSettings<'browser', Found>) {
   const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
@@ -49,9 +64,8 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
     .use(errorResponses())
     .use(timeLimit())
     .use(pathIds())
-    .use(refuseBeforeReading(route.name, perMinute, rateLimits, projects))
     .use(findProject(projects.find))
-    .use(rateLimit(route.name, perMinute, rateLimits))
+    .use(rateLimit(route, perMinute, rateLimits))
     .use(requireProject<Found>());
 }
 
@@ -60,8 +74,7 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
  * its address over all projects, and then refused, the same for an unknown project and a wrong key. Such requests
  * never count against the right key: only reading the project tells whether a key is right.
  * @param readInput reads what the handler finds as `input`, while the request is counted: not for a role that does not
- *   include the route. It must not
- *   write: the request may turn out to be over the limit.
+ *   include the route. It must not write: the request may turn out to be over the limit.
  */
 export function ownerChain<Found extends Project, Input>(
   settings: ChainSettings<'owner', Found>,
@@ -75,15 +88,48 @@ export function ownerChain<Found extends Project, Input>(
     .use(pathIds())
     .use(authenticate(projects.find, clock))
     .use(
-      rateLimit(
-        route.name,
-        perMinute,
-        rateLimits,
-        async (event: Parameters<typeof readInput>[0]) => {
-          requireRole(route, event.access);
-          return readInput(event);
-        },
-      ),
+      rateLimit(route, perMinute, rateLimits, async (event: Parameters<typeof readInput>[0]) => {
+        requireRole(route, event.access);
+        return readInput(event);
+      }),
     )
     .use(requireKey());
+}
+
+/**
+ * Logs one line per request, unless a successful one needs none: outcome and duration, never a header, a
+ * body or an address. It is a plugin and not a middleware: a preflight is answered early, which skips
+ * every `after`.
+ */
+export function requestLog(logger: Logger, clock: () => Date): middy.PluginObject {
+  // An environment of Lambda serves one request at a time, so one variable is enough.
+  let startedAt: Date;
+  return {
+    // Optional only for middy's types: it passes the request.
+    requestStart: (request?: middy.Request<APIGatewayProxyEventV2>) => {
+      const { event, context } = request!;
+      startedAt = clock();
+      logInvocation(logger, context, event.requestContext.requestId);
+    },
+    requestEnd: ({
+      event,
+      response,
+      error,
+    }: middy.Request<APIGatewayProxyEventV2 & Logged, HttpResponse>) => {
+      const { requestId, http } = event.requestContext;
+      const line = {
+        method: http.method,
+        // Only a valid id: a caller may have put a secret key into the path by mistake.
+        project_id: readPathIds(event).projectId,
+        network: networkOf(http.sourceIp),
+        status: response?.statusCode,
+        ms: clock().getTime() - startedAt.getTime(),
+        ...event.logged,
+      };
+      if (!error) return event.logged === null ? undefined : logger.info('request', line);
+      const { code, cause } = asServiceError(error, requestId);
+      if (cause instanceof Error) logger.error('request', { ...line, code, error: cause });
+      else logger.info('request', { ...line, code });
+    },
+  };
 }

@@ -1,37 +1,17 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ServiceError } from '../../contract/errors.ts';
 import { type Project, rateLimitOf } from '../../contract/project.ts';
-import type { Access } from '../../contract/roles.ts';
-import type { RouteName } from '../../contract/routes.ts';
-import type { ProjectStore } from '../store/projects.ts';
+import type { Access, Route } from '../../contract/routes.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
-import { countedAddress } from './client-address.ts';
-import type { PathIds } from './path-ids.ts';
+import { mayCall } from './authenticate.ts';
+import { countedAddress, type PathIds, type TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';
-import type { TimeLimit } from './time-limit.ts';
 
-/** Counts requests that name a project without belonging to it. No project has this id. */
+/** Counts requests of callers who do not belong to the project that they name. No project has this id. */
 const unproven = '-';
 
-/**
- * Refuses an address that has used up its requests for projects that do not exist, before another project is
- * read. If the project needs no read, {@link rateLimit} decides.
- */
-export function refuseBeforeReading(
-  route: RouteName,
-  perMinute: number,
-  counter: RateLimitStore,
-  projects: Pick<ProjectStore, 'remembers'>,
-): Middleware<{ ids: PathIds }> {
-  return {
-    before: ({ event }) => {
-      const { projectId } = event.ids;
-      if (projectId !== undefined && projects.remembers(projectId)) return;
-      const address = countedAddress(event.requestContext.http.sourceIp);
-      expectWithin(perMinute, counter.refused({ projectId: unproven, route, address }));
-    },
-  };
-}
+/** Counts requests of a project's members whose role does not include the route: they take nothing from the others. */
+const refusedOf = (projectId: string) => `-${projectId}`;
 
 /** The facts about a request by which it is counted. */
 export interface CountedEvent<Found extends Project> extends TimeLimit {
@@ -50,13 +30,14 @@ export type ReadInput<Found extends Project, Input> = (
 /**
  * Counts the request against its address, project and route. Only a caller that belongs to the
  * project gets the limit of its plan. All others share the deployment's limit over all the projects
- * they name, so that invented ids do not cost a write each.
+ * they name, so that invented ids do not cost a write each. Beyond it, each still costs the read of the project: only
+ * that tells whether it is one of them.
  * @param perMinute requests per minute where the plan sets no limit.
  * @param readInput runs at the same time, so that both together take one round to the database. The
  *   rest of the chain finds the result as `input`.
  */
 export function rateLimit<Found extends Project, Input = undefined>(
-  route: RouteName,
+  route: Route,
   perMinute: number,
   counter: RateLimitStore,
   readInput?: ReadInput<Found, Input>,
@@ -66,9 +47,12 @@ export function rateLimit<Found extends Project, Input = undefined>(
       const { ids, project, access, signal } = event;
       // Without a valid id the request is refused later without any call.
       if (ids.projectId === undefined) return;
-      const limit = rateLimitOf(project?.plan ?? {}, route, perMinute);
-      const address = countedAddress(event.requestContext.http.sourceIp);
-      const counted = { projectId: project ? ids.projectId : unproven, route, address };
+      const limit = rateLimitOf(project?.plan ?? {}, route.name, perMinute);
+      const counted = {
+        projectId: bucketOf(ids.projectId, project !== undefined, route, access),
+        route: route.name,
+        address: countedAddress(event.requestContext.http.sourceIp),
+      };
       // Reads nothing for a caller that is known to be over its limit.
       if (limit !== null) expectWithin(limit, counter.refused(counted));
       // Waits for both, so that nothing runs on after the response.
@@ -83,6 +67,16 @@ export function rateLimit<Found extends Project, Input = undefined>(
       event.input = input.value as Input;
     },
   };
+}
+
+function bucketOf(
+  projectId: string,
+  belongsToIt: boolean,
+  route: Route,
+  access: Access | undefined,
+): string {
+  if (!belongsToIt) return unproven;
+  return access === undefined || mayCall(route, access) ? projectId : refusedOf(projectId);
 }
 
 /** @param retryAfterSeconds 0 if the request is within the limit. */

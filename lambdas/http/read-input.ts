@@ -1,8 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { type Issue, ServiceError } from '../../contract/errors.ts';
-import { issuesOf } from '../../contract/issues.ts';
-import { idempotencyKeySchema } from '../../contract/schemas/ids.ts';
+import { idempotencyKeySchema, issuesOf } from '../../contract/schemas/fields.ts';
 
 /**
  * Parses and validates the JSON body.
@@ -61,11 +61,19 @@ function parseJson(
   limitBytes: number,
   mediaTypes: readonly string[],
 ): unknown {
-  const [mediaType = ''] = event.headers['content-type']?.split(';') ?? [];
+  const contentType = event.headers['content-type'] ?? '';
+  const [mediaType = ''] = contentType.split(';');
   if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
     throw new ServiceError(
       'unsupported_media_type',
       'Send the body as JSON, with the header "Content-Type: application/json".',
+    );
+  }
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType) ?? [];
+  if (!/^utf-?8$/i.test(charset)) {
+    throw new ServiceError(
+      'unsupported_media_type',
+      'Send the body in UTF-8, as JSON always is: leave "charset" out of the Content-Type.',
     );
   }
   const { body = '', isBase64Encoded } = event;
@@ -76,14 +84,38 @@ function parseJson(
       `The body has ${lengthBytes} bytes; this route takes at most ${limitBytes}.`,
     );
   }
+  const text = isBase64Encoded ? decoded(Buffer.from(body, 'base64')) : body;
+  if (text === undefined || hasReplacement(event, lengthBytes)) {
+    throw new ServiceError('invalid_json', 'The body is not UTF-8; encode it as UTF-8.');
+  }
+  // RFC 8259 §8.1: a byte order mark may be ignored.
+  const json = text.replace(/^\ufeff/, '');
+  if (json.trim() === '') {
+    throw new ServiceError('invalid_json', 'The body is empty; send a JSON object.');
+  }
   try {
-    return JSON.parse(isBase64Encoded ? utf8.decode(Buffer.from(body, 'base64')) : body);
+    return JSON.parse(json);
   } catch {
     throw new ServiceError('invalid_json', 'The body is not JSON; check quotes and commas.');
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** @returns undefined for what is not UTF-8. */
+function decoded(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString() : undefined;
+}
+
+/**
+ * Whether the gateway has replaced bytes that are not UTF-8. It passes JSON as text, in which each such byte has become
+ * U+FFFD: three bytes. The caller may also have sent U+FFFD itself: then the length is that of the request.
+ */
+function hasReplacement(
+  { headers, body = '' }: APIGatewayProxyEventV2,
+  lengthBytes: number,
+): boolean {
+  const sentBytes = headers['content-length'];
+  return body.includes('\ufffd') && sentBytes !== undefined && Number(sentBytes) !== lengthBytes;
+}
 
 function validate<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value);

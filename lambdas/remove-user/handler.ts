@@ -4,9 +4,9 @@ import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
+import { removeFound, userSubscriptions } from '../store/audience.ts';
 import { hashOfDevice } from '../store/subscription-keys.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
-import { removeFound, userSubscriptions } from '../store/user-subscriptions.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser);
 

@@ -15,8 +15,7 @@ import {
   type SliceStates,
   summaryOf,
 } from '../results/summary.ts';
-import { secondsToNextMonth } from '../store/calendar.ts';
-import { roomBelow } from '../store/counters.ts';
+import { roomBelow, secondsToNextMonth } from '../store/counters.ts';
 import {
   largestMessage,
   newSending,
@@ -66,8 +65,9 @@ async function begin(
 ): Promise<SendOutcome> {
   const { call, notification, slices, deadlines } = sending;
   // The transaction decides. What it would refuse needs no audience.
-  if (call.sent !== undefined && roomBelow(cap, call.sent) === 0)
+  if (call.sent !== undefined && roomBelow(cap, call.sent) === 0) {
     throw capReached(cap, call.sentAt);
+  }
   assertTimeIsLeft(deps, sending);
   const msLeft = deadlines.lastPushAt - deps.clock().getTime();
   const [slice] = slices;

@@ -3,20 +3,25 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   paginateQuery,
+  QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { Recipient } from '../../contract/audience.ts';
 import type { Conditions } from '../../contract/conditions.ts';
 import type { ProjectRef } from '../../contract/project.ts';
-import { batchGet } from './batch-get.ts';
+import { type AudienceCounts, countedDays } from '../../contract/schemas/project.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { batchGet } from './batches.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import {
   hashRanges,
+  partCount,
   positionOf,
   projectPart,
   projectUser,
   subscriptionKey,
 } from './subscription-keys.ts';
+import type { SubscriptionStore } from './subscriptions.ts';
 
 export type AudienceStore = ReturnType<typeof audienceStore>;
 
@@ -275,4 +280,151 @@ function filterOf(conditions: Conditions, sentAt: number) {
 
 function hex(hash: Uint8Array): string {
   return Buffer.from(hash).toString('hex');
+}
+
+export type UserSubscription = Pick<
+  SubscriptionItem,
+  'origin' | 'path' | 'createdAt' | 'updatedAt'
+>;
+
+type HashPages = AsyncIterable<readonly Uint8Array[]>;
+
+/**
+ * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was
+ * made, removed or given to another user within the last second may be missing, or be read as before.
+ */
+export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string) {
+  return {
+    async list(
+      project: ProjectRef,
+      userId: string,
+      signal?: AbortSignal,
+    ): Promise<readonly UserSubscription[]> {
+      const found: UserSubscription[] = [];
+      const reading = pages(project, userId, ['origin', 'path', 'createdAt', 'updatedAt'], signal);
+      for await (const { Items = [] } of reading) found.push(...(Items as UserSubscription[]));
+      return found;
+    },
+
+    /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
+    async endpointHashes(
+      project: ProjectRef,
+      userId: string,
+      signal?: AbortSignal,
+    ): Promise<HashPages> {
+      const reading = pages(project, userId, ['endpointHash'], signal);
+      const first = await reading.next();
+      return (async function* () {
+        for (let page = first; !page.done; page = await reading.next()) {
+          const { Items = [] } = page.value;
+          yield (Items as SubscriptionItem[]).map(({ endpointHash }) => endpointHash);
+        }
+      })();
+    },
+  };
+
+  function pages(
+    project: ProjectRef,
+    userId: string,
+    attributes: readonly (keyof SubscriptionItem)[],
+    abortSignal: AbortSignal | undefined,
+  ) {
+    return paginateQuery(
+      { client: dynamo },
+      {
+        TableName: table,
+        IndexName: byUserIndex,
+        KeyConditionExpression: 'projectUser = :user',
+        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+      },
+      { abortSignal },
+    );
+  }
+}
+
+/**
+ * Removes the subscriptions that were found, and their counts, batch by batch. After a failure, a second
+ * search and removal remove the rest.
+ * @returns how many it has removed.
+ */
+export async function removeFound(
+  removals: Pick<SubscriptionStore, 'removeOfUser'>,
+  project: ProjectRef,
+  userId: string,
+  found: HashPages | Iterable<readonly Uint8Array[]>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for await (const hashes of found) {
+    for (let start = 0; start < hashes.length; start += sliceSizes.removalBatch) {
+      const batch = hashes.slice(start, start + sliceSizes.removalBatch);
+      removed += await removals.removeOfUser(project, userId, batch, signal);
+    }
+  }
+  return removed;
+}
+
+type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels'>;
+type Pages = AsyncIterable<readonly Counted[]> | Iterable<readonly Counted[]>;
+
+/** Subscriptions of a sample: all of a project with fewer. */
+const sampleSize = 1000;
+
+/**
+ * Reads a sample of a project's subscriptions, the same number from each partition. The hashes of endpoints, in
+ * whose order they are read, are evenly distributed.
+ */
+export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string) {
+  return (
+    project: ProjectRef,
+    abortSignal?: AbortSignal,
+  ): Promise<readonly (readonly Counted[])[]> =>
+    Promise.all(
+      Array.from({ length: partCount }, async (_, part) => {
+        const { Items = [] } = await dynamo.send(
+          new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: 'projectPart = :part',
+            ExpressionAttributeValues: { ':part': projectPart(project, part) },
+            ProjectionExpression: 'updatedAt, channels',
+            Limit: sampleSize / partCount,
+          }),
+          { abortSignal },
+        );
+        return Items as Counted[];
+      }),
+    );
+}
+
+/**
+ * Counts how many subscribers a send with each condition would select.
+ * @param pages subscriptions of a project.
+ * @param onProgress gets how many were counted so far.
+ */
+export async function countAudience(
+  pages: Pages,
+  now: Date,
+  onProgress: (counted: number) => void = () => {},
+): Promise<AudienceCounts> {
+  const since = countedDays.map((days) => seenSince(now.getTime(), Number(days)));
+  const seen = countedDays.map(() => 0);
+  const byChannel = new Map<string, number>();
+  let subscribers = 0;
+  for await (const page of pages) {
+    for (const { updatedAt, channels = [] } of page) {
+      for (const [index, time] of since.entries()) if (updatedAt >= time) seen[index]! += 1;
+      for (const name of channels) byChannel.set(name, (byChannel.get(name) ?? 0) + 1);
+    }
+    subscribers += page.length;
+    onProgress(subscribers);
+  }
+  return {
+    subscribers,
+    seenWithinDays: Object.fromEntries(
+      countedDays.map((days, index) => [days, seen[index]!]),
+    ) as AudienceCounts['seenWithinDays'],
+    channels: Object.fromEntries(byChannel),
+  };
 }

@@ -5,7 +5,6 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
-import { utcMonth } from './calendar.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { UsageItem } from './items.ts';
 import { partCount, partOf } from './subscription-keys.ts';
@@ -267,4 +266,52 @@ export async function takeUnit<Outcome>(
 /** All parts, beginning with this one. */
 export function fromPart(first: number): readonly number[] {
   return Array.from({ length: partCount }, (_, index) => (first + index) % partCount);
+}
+
+/**
+ * A project's counters, part by part: its subscribers, and its notifications in a UTC month. One call reads both, because
+ * `subscribers` sorts after every month.
+ */
+export function usedParts(dynamo: DynamoDBDocumentClient, table: string) {
+  return async (project: ProjectRef, month: string, abortSignal?: AbortSignal) => {
+    const { Items = [] } = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'projectRef = :project AND period >= :month',
+        ExpressionAttributeValues: { ':project': project, ':month': month },
+        ConsistentRead: true,
+      }),
+      { abortSignal },
+    );
+    const { name } = subscriberCounter(table, project);
+    return { subscribers: partsIn(Items, name), sends: partsIn(Items, month) };
+  };
+}
+
+export type ProjectUsage = Awaited<ReturnType<ReturnType<typeof projectUsage>>>;
+
+/** A project's usage: its subscribers, and its notifications in a UTC month such as `2026-11`. */
+export function projectUsage(dynamo: DynamoDBDocumentClient, table: string) {
+  const read = usedParts(dynamo, table);
+  return async (project: ProjectRef, month: string, abortSignal?: AbortSignal) => {
+    const { subscribers, sends } = await read(project, month, abortSignal);
+    return { subscribers: sumOf(subscribers), month, sends: sumOf(sends) };
+  };
+}
+
+/** `2026-11`: the period that a send at this time counts against. */
+export function utcMonth(time: Date): string {
+  return time.toISOString().slice(0, 7);
+}
+
+/** The UTC month of this time, and those before and after it. */
+export function monthsAround(time: Date): readonly string[] {
+  const [year, month] = [time.getUTCFullYear(), time.getUTCMonth()];
+  return [-1, 0, 1].map((distance) => utcMonth(new Date(Date.UTC(year, month + distance))));
+}
+
+/** Seconds until the next UTC month begins. */
+export function secondsToNextMonth(now: Date): number {
+  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+  return Math.ceil((next - now.getTime()) / 1000);
 }

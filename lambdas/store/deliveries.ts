@@ -1,9 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from './batch-get.ts';
+import { batchGet, type Sleep } from './batches.ts';
 import { type EventCounterItem, eventCounterId, type SliceItem, sliceId } from './items.ts';
 import type { StoredNotification } from './notifications.ts';
 import { type StoredSlice, storedSlice } from './slices.ts';
-import type { Sleep } from './unprocessed.ts';
 
 /** What is stored of the delivery of a notification. */
 export interface Delivery {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ServiceError } from '../../contract/errors.ts';
-import { RecentConnections } from './recent-connections.ts';
 
 /**
  * The DynamoDB client of a function. It also retries calls that conflicted with another transaction,
@@ -205,4 +207,78 @@ function isTransient(error: unknown): boolean {
   const { code } = error as Error & { code?: string };
   const isWithoutResponse = !hasResponse(error) && code !== undefined && /^E[A-Z]+/.test(code);
   return transientErrors.has(error.name) || isWithoutResponse || isConflict(error);
+}
+
+/**
+ * Milliseconds for which an idle connection is used again. DynamoDB forgets it after about a minute
+ * (https://github.com/aws/aws-sdk-java/issues/1365); a function that was frozen meanwhile does not
+ * notice, and its timers have not advanced.
+ */
+const idleTimeoutMs = 30_000;
+
+/** As the SDK's own agents. */
+const settings = { keepAlive: true, maxSockets: 50 };
+
+/** Keeps connections open for later requests, and knows by the wall clock since when they are idle. */
+export class RecentConnections {
+  readonly httpAgent = new HttpAgent(settings);
+  readonly httpsAgent = new HttpsAgent(settings);
+  readonly #now: () => number;
+  readonly #idleSince = new WeakMap<Duplex, number>();
+
+  /** @param now milliseconds since the epoch. */
+  constructor(now: () => number) {
+    this.#now = now;
+    for (const agent of [this.httpAgent, this.httpsAgent]) {
+      const keep = agent.keepSocketAlive.bind(agent);
+      agent.keepSocketAlive = (socket) => {
+        this.#idleSince.set(socket, now());
+        return keep(socket);
+      };
+    }
+  }
+
+  /** Closes the connections that are idle for so long, so that the next request uses another one. */
+  closeIdle(forMs = idleTimeoutMs): void {
+    for (const { freeSockets } of [this.httpAgent, this.httpsAgent]) {
+      for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) {
+        if (this.#now() - this.#idleSince.get(socket)! >= forMs) socket.destroy();
+      }
+    }
+  }
+}
+
+interface ChangeOptions {
+  /** The map attribute that contains the changed ones. */
+  readonly inMap?: string;
+  /** Values that the condition of the update uses, by their names without the colon. */
+  readonly conditionValues?: Readonly<Record<string, unknown>>;
+}
+
+/** Parameters of an `UpdateCommand` that set attributes, and remove undefined ones. */
+export function attributeChanges(
+  attributes: Readonly<Record<string, unknown>>,
+  { inMap, conditionValues = {} }: ChangeOptions = {},
+) {
+  const names = Object.keys(attributes);
+  const pathOf = (name: string) => (inMap === undefined ? `#${name}` : `#${inMap}.#${name}`);
+  const set = names.filter((name) => attributes[name] !== undefined);
+  const removed = names.filter((name) => attributes[name] === undefined);
+  const clauses = [
+    ...(set.length > 0
+      ? [`SET ${set.map((name) => `${pathOf(name)} = :${name}`).join(', ')}`]
+      : []),
+    ...(removed.length > 0 ? [`REMOVE ${removed.map(pathOf).join(', ')}`] : []),
+  ];
+  const used = inMap === undefined ? names : [inMap, ...names];
+  const values = [
+    ...set.map((name) => [`:${name}`, attributes[name]]),
+    ...Object.entries(conditionValues).map(([name, value]) => [`:${name}`, value]),
+  ];
+  return {
+    UpdateExpression: clauses.join(' '),
+    ExpressionAttributeNames: Object.fromEntries(used.map((name) => [`#${name}`, name])),
+    // DynamoDB refuses an empty object.
+    ...(values.length > 0 && { ExpressionAttributeValues: Object.fromEntries(values) }),
+  };
 }

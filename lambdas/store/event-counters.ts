@@ -1,8 +1,7 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
-import { attributeChanges } from './attribute-changes.ts';
-import { isConditionFailure } from './dynamo.ts';
+import { attributeChanges, isConditionFailure } from './dynamo.ts';
 import { type EventCounterItem, eventCounterId } from './items.ts';
 
 /** A new counter of events. */

@@ -2,7 +2,7 @@ import type { Conditions } from '../../contract/conditions.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
 import type { OldWorker } from '../../contract/old-worker.ts';
 import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
-import type { MemberRole } from '../../contract/roles.ts';
+import type { MemberRole } from '../../contract/routes.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 
 /**

@@ -9,13 +9,12 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import { type ProjectTables, tableKeys } from '../../contract/tables.ts';
-import { monthsAround } from './calendar.ts';
-import { partKeys } from './counters.ts';
+import { type Sleep, sendAll } from './batches.ts';
+import { monthsAround, partKeys } from './counters.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import { idempotencyId, type ProjectItem, type RemovedProjectItem } from './items.ts';
 import { projectNotFound } from './registered-projects.ts';
 import { partCount, projectPart } from './subscription-keys.ts';
-import { type Sleep, sendAll } from './unprocessed.ts';
 
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;

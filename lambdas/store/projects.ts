@@ -122,12 +122,6 @@ function remembering<Found extends Project>(
     /** Reads a project again: the one in memory may not have its newest keys. */
     refresh: (projectId: string, signal?: AbortSignal) =>
       readAndRemember(projectId, clock().getTime(), signal),
-
-    /** Whether `find` needs no call now. */
-    remembers(projectId: string): boolean {
-      const now = clock().getTime();
-      return present.has(projectId, now) || absent.has(projectId, now);
-    },
   };
 
   async function readAndRemember(

@@ -9,9 +9,13 @@ import {
 import { ServiceError } from '../../contract/errors.ts';
 import type { VapidKeys } from '../../contract/project.ts';
 import type { RestoredTables } from '../../contract/tables.ts';
-import { attributeChanges } from './attribute-changes.ts';
 import { newSubscriberParts } from './counters.ts';
-import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import {
+  attributeChanges,
+  cancellationReasons,
+  conditionFailed,
+  isConditionFailure,
+} from './dynamo.ts';
 import type {
   IdentityKeyItem,
   MemberItem,

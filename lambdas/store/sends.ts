@@ -6,7 +6,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../contract/limits.ts';
 import type { ProjectRef } from '../../contract/project.ts';
-import { attributeChanges } from './attribute-changes.ts';
 import {
   giveBackUnits,
   monthCounter,
@@ -17,7 +16,12 @@ import {
   type TakenUnits,
   takeUnit,
 } from './counters.ts';
-import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import {
+  attributeChanges,
+  cancellationReasons,
+  conditionFailed,
+  isConditionFailure,
+} from './dynamo.ts';
 import {
   type CancelledItem,
   type IdempotencyItem,

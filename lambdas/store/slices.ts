@@ -1,10 +1,8 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Counts } from '../../contract/counts.ts';
-import { attributeChanges } from './attribute-changes.ts';
-import { batchGet } from './batch-get.ts';
-import { isConditionFailure } from './dynamo.ts';
+import { batchGet, type Sleep } from './batches.ts';
+import { attributeChanges, isConditionFailure } from './dynamo.ts';
 import { type SliceEnd, type SliceItem, sliceId } from './items.ts';
-import type { Sleep } from './unprocessed.ts';
 
 /** How far the delivery of a slice is: a value that each write stores as a whole. */
 export interface Progress {

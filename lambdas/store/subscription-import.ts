@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/errors.ts';
 import { limitOf, type Project } from '../../contract/project.ts';
-import { attributeChanges } from './attribute-changes.ts';
-import { batchGet } from './batch-get.ts';
+import { batchGet } from './batches.ts';
 import {
   fromPart,
   readParts,
@@ -14,7 +13,7 @@ import {
   sumOf,
   takeUnits,
 } from './counters.ts';
-import { cancellationReasons, conditionFailed } from './dynamo.ts';
+import { attributeChanges, cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import type { ProjectStore } from './projects.ts';
 import { projectNotFound } from './registered-projects.ts';

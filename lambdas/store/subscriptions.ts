@@ -6,9 +6,13 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
-import { attributeChanges } from './attribute-changes.ts';
 import { giveBackUnits, subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
-import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
+import {
+  attributeChanges,
+  cancellationReasons,
+  conditionFailed,
+  isConditionFailure,
+} from './dynamo.ts';
 import type { SubscriptionItem } from './items.ts';
 import {
   endpointHash,

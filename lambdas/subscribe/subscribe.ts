@@ -1,9 +1,9 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { type IdentityProject, limitOf, type Project } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
-import { isSignatureOf } from './user-id-signature.ts';
 
 export interface SubscribeDependencies {
   readonly subscriptions: Pick<SubscriptionStore, 'save'>;
@@ -109,4 +109,26 @@ async function pairOf(
     'The project does not have this application server key; ' +
       'subscribe the browser with the key that "carillon show" prints.',
   );
+}
+
+/**
+ * Whether a signature is that of the user id with the identity key of the project, or with its previous key.
+ * Takes the same time wherever the texts differ.
+ */
+export function isSignatureOf(
+  { identityKey, previousIdentityKey: previous }: IdentityProject,
+  userId: string,
+  signature: string,
+  now: Date,
+): boolean {
+  const isPreviousValid = previous !== undefined && now < previous.until;
+  const keys = isPreviousValid ? [identityKey, previous.key] : [identityKey];
+  return keys.some((key) => {
+    const expected = createHmac('sha256', key).update(userId).digest('base64url');
+    return isSameText(Buffer.from(expected), Buffer.from(signature));
+  });
+}
+
+function isSameText(expected: Buffer, given: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

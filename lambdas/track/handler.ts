@@ -5,9 +5,9 @@ import { eventCounterSchema, eventSchema } from '../../contract/schemas/event.ts
 import { browserChain } from '../http/chain.ts';
 import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
+import { eventLog } from '../http/service-logger.ts';
 import { routeFunction } from '../route-function.ts';
 import { eventCounterStore } from '../store/event-counters.ts';
-import { eventLog } from './event-log.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.track);
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { type FunctionName, functionNames } from '../../contract/functions.ts';
+import { type FunctionName, functionNames } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
 import { type Assets, assetsFile } from '../assets.ts';
 import { filesIn } from './files-in.ts';

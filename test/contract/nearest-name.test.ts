@@ -1,4 +1,4 @@
-import { nearestName } from '../../contract/nearest-name.ts';
+import { nearestName } from '../../contract/schemas/fields.ts';
 
 const names = ['stage', 'subscriberCap', 'monthlySendCap'];
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { issuesOf } from '../../contract/issues.ts';
 import { limits } from '../../contract/limits.ts';
 import { namesIn, rendered } from '../../contract/placeholders.ts';
+import { issuesOf } from '../../contract/schemas/fields.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -19,7 +19,9 @@ const toAda = (fields: Body) => issues({ title: 'T', recipients: [ada], ...field
 describe('recipients', () => {
   test('replace userIds, and their values are optional', () => {
     expect(issues({ title: 'T', recipients: [{ userId: 'ada' }] })).toEqual([]);
-    expect(toAda({ userIds: ['ada'] })).toEqual(['recipients: cannot be combined with "userIds"']);
+    expect(toAda({ title: '{{name}}', userIds: ['ada'] })).toEqual([
+      'recipients: cannot be combined with "userIds"',
+    ]);
   });
 
   test.each<[string, unknown, string]>([
@@ -45,7 +47,7 @@ describe('recipients', () => {
     ],
     [
       'a user id twice',
-      [ada, { userId: 'bob' }, ada],
+      [{ userId: 'ada' }, { userId: 'bob' }, { userId: 'ada' }],
       'recipients[2].userId: is the user id of recipients[0] too; each may occur once',
     ],
     [
@@ -110,7 +112,7 @@ describe('placeholders', () => {
   });
 
   test.each(['{name}', 'a }} b', '{ {name}}', '{{name}}}'])('%j is valid', (text) => {
-    expect(toAda({ title: text })).toEqual([]);
+    expect(toAda({ title: text, body: '{{name}}' })).toEqual([]);
   });
 
   test('are refused in the fields that are the same for everyone; data is literal', () => {
@@ -237,9 +239,17 @@ describe('values', () => {
 
   test.each<[string, unknown, string]>([
     ['no value', {}, 'is required'],
-    ['a number', { name: 7 }, 'must be text of at most 500 characters'],
+    [
+      'a number',
+      { name: 7 },
+      'must be text of at most 500 characters, not a number: convert it with String()',
+    ],
     ['null', { name: null }, 'must be text of at most 500 characters'],
-    ['501 characters', { name: 'x'.repeat(501) }, 'must be text of at most 500 characters'],
+    [
+      '501 characters',
+      { name: 'x'.repeat(501) },
+      'must be text of at most 500 characters, and has 501',
+    ],
     ['half a surrogate pair', { name: '\ud83d' }, 'must be well-formed Unicode'],
   ])('%s for a placeholder is refused', (_, values, message) => {
     expect(second(values)).toEqual([`recipients[1].values.name: ${message}`]);
@@ -247,6 +257,17 @@ describe('values', () => {
 
   test('no values at all are refused if a placeholder needs one', () => {
     expect(second(undefined)).toEqual(['recipients[1].values.name: is required']);
+  });
+
+  test('without a placeholder in any text are refused', () => {
+    const bare = { userId: 'bob', values: {} };
+    expect(issues({ title: 'Hello {name}', recipients: [bare, ada, ada] })).toContain(
+      'recipients[1].values: are used by no text; write a placeholder as {{name}}, such as in "title"',
+    );
+    expect(issues({ title: 'Hello', data: { text: '{{name}}' }, recipients: [ada] })).toHaveLength(
+      1,
+    );
+    expect(issues({ title: 'Hello', recipients: [bare] })).toEqual([]);
   });
 
   test('those that no placeholder uses are not looked at', () => {
@@ -277,11 +298,16 @@ describe('what becomes of a template', () => {
 
   test.each<[Body, Record<string, string>, string]>([
     [{ title: '{{v}}' }, { v: '' }, '"title": it must be text of 1 to 256 characters'],
-    [{ title: '{{v}}' }, { v: 'x'.repeat(257) }, '"title": it must be text of 1 to 256 characters'],
+    [
+      { title: '{{v}}' },
+      { v: 'x'.repeat(257) },
+      '"title": it must be text of 1 to 256 characters, and has 257',
+    ],
+    [{ title: '{{v}} ' }, { v: '\u200b' }, '"title": it must have a visible character'],
     [
       { body: '{{v}}'.repeat(5) },
       { v: 'x'.repeat(401) },
-      '"body": it must be text of at most 2000 characters',
+      '"body": it must be text of at most 2000 characters, and has 2005',
     ],
     [
       { actions: [{ action: 'a', title: '{{v}}' }] },
@@ -292,7 +318,7 @@ describe('what becomes of a template', () => {
     [
       { url: `https://e.com/?{{v}}${'x'.repeat(600)}` },
       { v: '%'.repeat(500) },
-      '"url": it must be text of 1 to 2048 characters',
+      '"url": it must be text of 1 to 2048 characters, and has 2115',
     ],
   ])('%j has the bounds of send', (fields, values, issue) => {
     expect(makes(fields, values)).toEqual(
@@ -302,7 +328,7 @@ describe('what becomes of a template', () => {
 
   test('the template itself has them too', () => {
     expect(toAda({ title: `{{${' '.repeat(256)}name}}` })).toEqual([
-      'title: must be text of 1 to 256 characters',
+      'title: must be text of 1 to 256 characters, and has 264',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { defaultOf } from '../../contract/field-kinds.ts';
-import { issuesOf } from '../../contract/issues.ts';
+import { issuesOf } from '../../contract/schemas/fields.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
 import { contentFields, sendFields } from '../../contract/send-fields.ts';
 
@@ -17,7 +17,8 @@ const rows = Object.entries(sendFields);
 const required = { tag: 'a', url: 'https://example.com/' };
 
 test.each(rows)('a sample of %s is accepted, and kept as it is', (name, { sample }) => {
-  const request = { title: 'a', ...required, [name]: sample };
+  const title = name === 'recipients' ? 'Hello {{name}}' : 'a';
+  const request = { title, ...required, [name]: sample };
   expect(sendSchema.parse(request)).toEqual(request);
 });
 
@@ -44,11 +45,20 @@ const flags = rows.filter(([, { kind }]) => kind === 'flag').map(([name]) => nam
 const urls = ['url', 'icon', 'image', 'badge'];
 const languageTag = 'must be a language tag such as "en" or "pt-BR"';
 
+const tooLong = (max: number, length: number) =>
+  `must be text of 1 to ${max} characters, and has ${length}`;
+/** Texts of spaces, and of characters that Unicode calls ignorable or a blank. */
+const blank = [' ', '\t\n', '\u00a0\u3000', '\u200b\u200d', '\ufeff', '\u2800', '\u3164\u115f'];
+const notANumber = ', not a number: convert it with String()';
+
 /** Of each kind of field: what is accepted, what is refused, and the rule that the refusal states. */
 test.each<[string, readonly unknown[], readonly unknown[], string]>([
-  ['title', ['a', text(256)], ['', text(257), 7], 'must be text of 1 to 256 characters'],
-  ['title', ['💣'.repeat(256)], ['💣'.repeat(257)], 'must be text of 1 to 256 characters'],
-  ['body', ['', text(2000)], [text(2001), 7], 'must be text of at most 2000 characters'],
+  ['title', ['a', text(256)], ['', null], 'must be text of 1 to 256 characters'],
+  ['title', ['💣'.repeat(256)], ['💣'.repeat(257)], tooLong(256, 257)],
+  ['title', [], [7], `must be text of 1 to 256 characters${notANumber}`],
+  ['title', ['\u00ad!', '\u200b\ud83d\udca3'], blank, 'must have a visible character'],
+  ['body', ['', ' ', text(2000)], [null], 'must be text of at most 2000 characters'],
+  ['body', [], [7], `must be text of at most 2000 characters${notANumber}`],
   ...urls.map((name): [string, unknown[], unknown[], string] => [
     name,
     ['https://example.com/a?b#c', 'http://localhost:3000/', 'HTTPS://a.b'],
@@ -67,9 +77,11 @@ test.each<[string, readonly unknown[], readonly unknown[], string]>([
     ['urgent', '', 1],
     'must be "very-low", "low", "normal" or "high"',
   ],
-  ['topic', ['a', '€'.repeat(64)], ['', text(65), 7], 'must be text of 1 to 64 characters'],
+  ['topic', ['a', '€'.repeat(64)], [''], 'must be text of 1 to 64 characters'],
+  ['topic', [], [text(65)], tooLong(64, 65)],
   ['topic', [], ['\ud800'], 'must be well-formed Unicode'],
-  ['tag', ['a', text(64)], ['', text(65), 7], 'must be text of 1 to 64 characters'],
+  ['tag', ['a', text(64)], [''], 'must be text of 1 to 64 characters'],
+  ['tag', [], [text(65)], tooLong(64, 65)],
   ...flags.map((name): [string, unknown[], unknown[], string] => [
     name,
     [true],
@@ -84,8 +96,14 @@ test.each<[string, readonly unknown[], readonly unknown[], string]>([
     'must have at most 2 actions',
   ],
   ['actions', [], [[action, action]], 'must differ from each other in "action"'],
-  ['lang', ['en', 'zh-Hant-TW'], ['', 'en_US', '-', 'en-languages', 7], languageTag],
-  ['lang', [`en${'-a'.repeat(16)}`], [`en${'-a'.repeat(17)}`], 'must have at most 35 characters'],
+  ['lang', ['en', 'zh-Hant-TW'], ['', 'en_US', '-', 'en-languages', null], languageTag],
+  ['lang', [], [7], `${languageTag}${notANumber}`],
+  [
+    'lang',
+    [`en${'-a'.repeat(16)}`],
+    [`en${'-a'.repeat(17)}`],
+    'must have at most 35 characters, and has 36',
+  ],
   ['dir', ['auto', 'ltr', 'rtl'], ['left', '', 1], 'must be "auto", "ltr" or "rtl"'],
   [
     'timestamp',
@@ -142,13 +160,18 @@ test.each<[object, string]>([
   [{ actions: ['open'] }, 'actions[0]: must be an object'],
   [{ actions: [{ title: 'a' }] }, 'actions[0].action: is required'],
   [{ actions: [{ action: 'a' }] }, 'actions[0].title: is required'],
-  ...['', text(33), 7].map((value): [object, string] => [
-    { actions: [{ ...action, action: value }] },
-    'actions[0].action: must be text of 1 to 32 characters',
-  ]),
-  ...['', text(65), 7].map((value): [object, string] => [
-    { actions: [{ ...action, title: value }] },
-    'actions[0].title: must be text of 1 to 64 characters',
+  ...[
+    ['action', 32],
+    ['title', 64],
+  ].flatMap(([name, max]): [object, string][] => [
+    [
+      { actions: [{ ...action, [name!]: '' }] },
+      `actions[0].${name}: must be text of 1 to ${max} characters`,
+    ],
+    [
+      { actions: [{ ...action, [name!]: text(65) }] },
+      `actions[0].${name}: ${tooLong(Number(max), 65)}`,
+    ],
   ]),
   ...['url', 'icon'].map((name): [object, string] => [
     { actions: [{ ...action, [name]: '/open' }] },

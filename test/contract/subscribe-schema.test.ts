@@ -1,5 +1,5 @@
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { pathText } from '../../contract/issues.ts';
+import { pathText } from '../../contract/schemas/fields.ts';
 import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);
@@ -119,7 +119,7 @@ test('an endpoint has at most 2,048 characters after percent-encoding', () => {
   const endpoint = `https://fcm.googleapis.com/${'中'.repeat(300)}`;
   expect(new URL(endpoint).href.length).toBeGreaterThan(2048);
   expect(issuesOf(subscription({ endpoint }))).toEqual([
-    'endpoint: must have at most 2048 characters when it is percent-encoded',
+    'endpoint: must have at most 2048 characters when it is percent-encoded, and has 2727',
   ]);
   expect(unsubscribeSchema.safeParse({ endpoint }).success).toBe(false);
 });
@@ -175,8 +175,8 @@ test.each([15, 17])('an auth secret of %i bytes is refused', (length) => {
 
 test.each([
   ['', 'must be text of 1 to 256 characters'],
-  ['x'.repeat(257), 'must be text of 1 to 256 characters'],
-  [7, 'must be text of 1 to 256 characters'],
+  ['x'.repeat(257), 'must be text of 1 to 256 characters, and has 257'],
+  [7, 'must be text of 1 to 256 characters, not a number: convert it with String()'],
   [true, 'must be text of 1 to 256 characters'],
   ['\ud800', 'must be well-formed Unicode'],
 ])('the userId %j is refused', (userId, message) => {
@@ -208,17 +208,17 @@ describe('channels', () => {
     ['a text', 'news', 'channels: must be an array of channels'],
     ['one too many', [...names, 'one-more'], 'channels: must name at most 20 channels'],
     ['an empty name', ['a', ''], `channels[1]: ${rule}`],
-    ['a name that is too long', ['a'.repeat(33)], `channels[0]: ${rule}`],
+    ['a name that is too long', ['a'.repeat(33)], `channels[0]: ${rule}, and has 33`],
     ['a capital', ['News'], `channels[0]: ${rule}`],
     ['a space', ['a b'], `channels[0]: ${rule}`],
     ['a line feed at the end', ['a\n'], `channels[0]: ${rule}`],
-    ['a number', [7], `channels[0]: ${rule}`],
+    ['a number', [7], `channels[0]: ${rule}, not a number: convert it with String()`],
   ])('%s: refused', (_, channels, issue) => {
     expect(issuesOf({ ...subscription(), channels })).toEqual([issue]);
   });
 });
 
-test.each([7, null, ['a'], {}, true])('the userIdSignature %j is refused', (userIdSignature) => {
+test.each([null, ['a'], {}, true])('the userIdSignature %j is refused', (userIdSignature) => {
   expect(issuesOf({ ...subscription(), userId: 'ada', userIdSignature })).toEqual([
     'userIdSignature: must be text',
   ]);

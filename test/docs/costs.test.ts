@@ -63,6 +63,9 @@ test('the runbook says what an hour of a flood at all throttles costs', () => {
     `$${Math.round(events)} for 18 million events, $${Math.round(subscriptions)} for 2 million subscriptions with their preflights, the rest`,
   );
   expect(Number(most)).toBeGreaterThan(events + subscriptions + others);
+  const [, perMillionRequests] = usage[0]!;
+  const gateway = hour(requestsPerSecond, Number(perMillionRequests) / 1e6);
+  expect(runbook).toContain(`its part of $${Math.round(gateway)} may be 20 times as much`);
 });
 
 test('a site costs the sum of its parts', () => {

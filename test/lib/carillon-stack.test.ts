@@ -1,7 +1,7 @@
 import { CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { type FunctionName, functionNames } from '../../contract/functions.ts';
+import { type FunctionName, functionNames } from '../../contract/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();

@@ -72,6 +72,14 @@ describe.each(Object.entries(languages))('the sample for %s', (name, language) =
     });
   });
 
+  testIfAvailable.each([302, 307] as const)(
+    'a redirect with %i ends it: the secret key goes nowhere else',
+    async (redirect) => {
+      const { succeeded, requests } = await runSample(name, false, [{ redirect }]);
+      expect({ succeeded, attempts: requests.length }).toEqual({ succeeded: false, attempts: 1 });
+    },
+  );
+
   testIfAvailable('fails with the error of the service', async () => {
     const { succeeded, stdout, stderr } = await runSample(name, false, [{ code: 'unauthorized' }]);
     expect(succeeded).toBe(false);

@@ -112,6 +112,8 @@ const responseHeaders = [
   'date',
   'keep-alive',
   'retry-after',
+  'strict-transport-security',
   'vary',
   'www-authenticate',
+  'x-content-type-options',
 ];

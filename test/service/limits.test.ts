@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { RouteName } from '../../contract/routes.ts';
 import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
@@ -70,6 +71,32 @@ describe('the rate limit', () => {
       return callTimes(61, project, 'getProject', { address: '198.51.100.9' });
     });
     expect(statuses).toEqual([...Array(60).fill(200), 429]);
+  });
+
+  test('of an address that names unknown projects does not refuse a project that exists', async () => {
+    const project = await service.createProject();
+    const statuses = await withinOneMinute(async (attempt) => {
+      const address = `198.51.101.${attempt + 1}`;
+      const parameters = { projectId: 'no-such-project' };
+      const { statuses } = await callTimes(61, project, 'subscribe', { parameters, address });
+      const { statuses: own } = await callTimes(1, project, 'subscribe', { address });
+      return [...statuses, ...own];
+    });
+    expect(statuses).toEqual([...Array(60).fill(404), 429, 201]);
+  });
+
+  test('of requests that the role of a member refuses takes nothing from the owner', async () => {
+    const project = await service.createProject();
+    const viewer = { name: 'Ann', role: 'viewer', random: randomBytes } as const;
+    const { key } = await service.registry.invite(project.projectId, viewer);
+    const statuses = await withinOneMinute(async (attempt) => {
+      const address = `198.51.102.${attempt + 1}`;
+      const headers = { authorization: `Bearer ${key}` };
+      const { statuses } = await callTimes(61, project, 'send', { headers, address });
+      const { statuses: owner } = await callTimes(1, project, 'send', { address });
+      return [...statuses, ...owner];
+    });
+    expect(statuses).toEqual([...Array(60).fill(403), 429, 201]);
   });
 
   test('of requests with a wrong key is the same for existing and unknown projects', async () => {

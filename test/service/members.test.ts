@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { includes, type MemberRole } from '../../contract/roles.ts';
-import { type Route, type RouteName, routes } from '../../contract/routes.ts';
+import {
+  includes,
+  type MemberRole,
+  type Route,
+  type RouteName,
+  routes,
+} from '../../contract/routes.ts';
 import type {
   NotificationList,
   NotificationResult,

@@ -1,6 +1,6 @@
 import type { Plan } from '../../contract/project.ts';
 import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
-import { utcMonth } from '../../lambdas/store/calendar.ts';
+import { utcMonth } from '../../lambdas/store/counters.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 

@@ -36,6 +36,13 @@ const repeatedParameters: readonly (readonly [RouteName, string])[] = [
   ['removeUser', '?userId=ada&user%49d=ada'],
 ];
 
+/** Of every response: no cache may store it, and no browser takes it for another type or comes back over http. */
+const safeHeaders = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'strict-transport-security': 'max-age=31536000',
+};
+
 const withBody = ['subscribe', 'send', 'track'] as const;
 
 // One case for each rule. Rules of single fields: test/contract. Hostile input: test/reliability.
@@ -52,15 +59,17 @@ describe('a refused request changes nothing and returns an error', () => {
         413,
         'payload_too_large',
       ],
-      ...[...(name === 'track' ? [] : ['text/plain']), 'application/x-www-form-urlencoded'].map(
-        (type): (typeof refusals)[number] => [
-          name,
-          `the content type ${type}`,
-          { headers: { 'content-type': type } },
-          415,
-          'unsupported_media_type',
-        ],
-      ),
+      ...[
+        ...(name === 'track' ? [] : ['text/plain']),
+        'application/x-www-form-urlencoded',
+        'application/json; charset=iso-8859-1',
+      ].map((type): (typeof refusals)[number] => [
+        name,
+        `the content type ${type}`,
+        { headers: { 'content-type': type } },
+        415,
+        'unsupported_media_type',
+      ]),
     ]),
     ...browserRoutes.flatMap((name) =>
       ['no-such-project', 'Upper', '-dash', 'a'.repeat(65), 'ü', '%2e%2e'].map(
@@ -139,20 +148,20 @@ describe('a refused request changes nothing and returns an error', () => {
     expect(body.error.message).toMatch(/^.{10,200}$/);
     expect(headers.get('content-type')).toBe('application/json');
     expect(Array.isArray(body.error.issues)).toBe(code === 'invalid_request');
-    expect(headers.get('cache-control')).toBe('no-store');
+    expect(Object.fromEntries(headers)).toMatchObject(safeHeaders);
     expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
     expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
   });
 });
 
-test.each(Object.values(routes))('$name: no cache may store the response', async ({ name }) => {
+test.each(Object.values(routes))('$name: the response has the safe headers', async ({ name }) => {
   const { status, headers } = await call(name);
   expect([200, 201]).toContain(status);
-  expect(headers.get('cache-control')).toBe('no-store');
+  expect(Object.fromEntries(headers)).toMatchObject(safeHeaders);
 });
 
 test('the issues name each invalid field', async () => {
-  const { body } = await call('subscribe', { body: { endpoint: 7, keys: { auth: '' } } });
+  const { body } = await call('subscribe', { body: { endpoint: null, keys: { auth: '' } } });
   expect(body).toEqual({
     error: {
       code: 'invalid_request',
@@ -247,13 +256,14 @@ test.each(['bearer', 'BEARER'])('the scheme "%s" is accepted', async (scheme) =>
   expect((await call('send', { headers: { authorization } })).status).toBe(201);
 });
 
-test.each(['application/json; charset=utf-8', 'Application/JSON'])(
-  'the content type %s is accepted',
-  async (type) => {
-    const response = await call('track', { headers: { 'content-type': type } });
-    expect(response.status).toBe(200);
-  },
-);
+test.each([
+  'application/json; charset=utf-8',
+  'application/json;charset="UTF-8"',
+  'Application/JSON',
+])('the content type %s is accepted', async (type) => {
+  const response = await call('track', { headers: { 'content-type': type } });
+  expect(response.status).toBe(200);
+});
 
 test('an unknown path gets the 404 of API Gateway', async () => {
   const response = await fetch(`${service.stack.baseUrl}/api/v2/projects/x`);
@@ -266,12 +276,16 @@ const origin = 'https://shop.example.com';
 const callFrom = (name: RouteName, parameters: Record<string, string> = {}) =>
   call(name, { parameters, headers: { origin } });
 
-function preflight(name: RouteName) {
+function preflight(name: RouteName, requestedHeaders = 'content-type') {
   return service.call(
     { ...routes[name], method: 'OPTIONS' as 'POST' },
     {
       parameters: { projectId: project.projectId, notificationId },
-      headers: { origin, 'access-control-request-method': routes[name].method },
+      headers: {
+        origin,
+        'access-control-request-method': routes[name].method,
+        'access-control-request-headers': requestedHeaders,
+      },
     },
   );
 }
@@ -295,19 +309,35 @@ test.each([
   ['unsubscribe', 'POST, DELETE'],
   ['track', 'POST'],
 ] as const)(
-  'the preflight of %s allows %s with a JSON body, for two hours',
+  'the preflight of %s allows %s with any headers, for two hours',
   async (name, methods) => {
-    const { status, headers, body } = await preflight(name);
+    const { status, headers, body } = await preflight(name, 'content-type,sentry-trace, baggage');
     expect(status).toBe(204);
     expect(body).toBeUndefined();
     expect(Object.fromEntries(headers)).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': methods,
-      'access-control-allow-headers': 'Content-Type',
+      // By name too: old browsers do not know the asterisk.
+      'access-control-allow-headers': '*, content-type, sentry-trace, baggage',
       'access-control-max-age': '7200',
+      vary: 'Access-Control-Request-Headers',
     });
   },
 );
+
+test('no response allows credentials such as cookies', async () => {
+  for (const { headers } of [await preflight('subscribe'), await callFrom('subscribe')]) {
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  }
+});
+
+test('a preflight repeats only the names of headers, and at most 50', async () => {
+  const { headers } = await preflight('subscribe', 'x-a, in valid, x:b, <c>, é');
+  expect(headers.get('access-control-allow-headers')).toBe('*, x-a');
+  const many = Array.from({ length: 60 }, (_, index) => `x-${index}`);
+  const { headers: ofMany } = await preflight('subscribe', many.join());
+  expect(ofMany.get('access-control-allow-headers')).toBe(['*', ...many.slice(0, 50)].join(', '));
+});
 
 test('browsers may call only what needs no secret key', () => {
   expect(browserRoutes).toEqual(['subscribe', 'unsubscribe', 'track']);
@@ -325,10 +355,9 @@ test.each(ownerRoutes.filter((name) => name !== 'getProject'))(
   },
 );
 
-test('getProject allows no origin, and the preflight of its path allows no secret key', async () => {
+test('getProject allows no origin to read it', async () => {
   const { headers } = await callFrom('getProject');
   expect(headers.get('access-control-allow-origin')).toBeNull();
   const { headers: preflightHeaders } = await preflight('getProject');
   expect(preflightHeaders.get('access-control-allow-methods')).toBe('POST, DELETE');
-  expect(preflightHeaders.get('access-control-allow-headers')).toBe('Content-Type');
 });

@@ -1,5 +1,4 @@
-import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
+import { partPeriods, shareOf, sumOf, utcMonth } from '../../lambdas/store/counters.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { tables } from './database/memory-database.ts';
 import type { Change, World } from './world.ts';

@@ -3,7 +3,7 @@ import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import { usersOf } from '../../lambdas/send/sending.ts';
-import { utcMonth } from '../../lambdas/store/calendar.ts';
+import { utcMonth } from '../../lambdas/store/counters.ts';
 import { dayMs } from './conditions.ts';
 import { addedAbove } from './counters.ts';
 import { tables } from './database/memory-database.ts';

@@ -14,8 +14,7 @@ import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
 import { type SendOutcome, send } from '../../lambdas/send/send.ts';
 import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from '../../lambdas/send/sending.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
-import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { newSubscriberParts, sumOf } from '../../lambdas/store/counters.ts';
+import { newSubscriberParts, sumOf, usedParts, utcMonth } from '../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { eventCounterStore } from '../../lambdas/store/event-counters.ts';
 import type { ProjectItem } from '../../lambdas/store/items.ts';
@@ -28,7 +27,6 @@ import {
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { usedParts } from '../../lambdas/store/usage.ts';
 import { keyed } from '../fixtures/known-project.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';
 import { browserActor, type Subscribed } from './browser-actor.ts';

@@ -4,7 +4,7 @@ import { countOf } from '../../../contract/count-text.ts';
 import { needsAttention } from '../../../contract/delivery-verdict.ts';
 import { limits } from '../../../contract/limits.ts';
 import { isInProgress } from '../../../contract/notification-status.ts';
-import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
+import { notificationIdSchema } from '../../../contract/schemas/fields.ts';
 import type {
   NotificationList,
   NotificationResult,

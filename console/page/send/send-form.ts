@@ -7,9 +7,9 @@ import {
   type Member,
 } from '../../../contract/field-kinds.ts';
 import { hasVisibleCharacter } from '../../../contract/formats.ts';
-import { issuesOf } from '../../../contract/issues.ts';
 import { type FieldText, fieldTexts } from '../../../contract/openapi/field-texts.ts';
 import { namesIn as placeholdersIn } from '../../../contract/placeholders.ts';
+import { issuesOf } from '../../../contract/schemas/fields.ts';
 import type {
   NotificationContent,
   NotificationResult,

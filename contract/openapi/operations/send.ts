@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { limits } from '../../limits.ts';
-import { idempotencyKeySchema } from '../../schemas/ids.ts';
+import { idempotencyKeySchema } from '../../schemas/fields.ts';
 import { acceptedSendSchema, sendResultSchema, sendSchema } from '../../schemas/notification.ts';
 import { component, described } from '../described.ts';
 import type { Operation } from '../operation.ts';

@@ -7,7 +7,7 @@ import {
 } from 'carillon';
 import { StrictMode, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { usePush } from './use-push';
+import { usePush } from './use-push.ts';
 
 /** baseUrl, projectId and applicationServerKey, from the API key card. */
 declare const CONFIG: CarillonOptions;

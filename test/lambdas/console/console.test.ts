@@ -78,6 +78,7 @@ test.each([undefined, 'index-Ab12.js', 'nothing'])('%s has the strict headers', 
   ]);
   expect(headers).toMatchObject({
     'X-Content-Type-Options': 'nosniff',
+    'Strict-Transport-Security': 'max-age=31536000',
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin',
     Vary: 'Accept-Encoding',

@@ -14,8 +14,7 @@ import {
   usersOf,
 } from '../../../lambdas/send/sending.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { utcMonth } from '../../../lambdas/store/calendar.ts';
-import { newSubscriberParts, sumOf } from '../../../lambdas/store/counters.ts';
+import { newSubscriberParts, sumOf, usedParts, utcMonth } from '../../../lambdas/store/counters.ts';
 import { unavailable } from '../../../lambdas/store/dynamo.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
@@ -28,7 +27,6 @@ import {
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { usedParts } from '../../../lambdas/store/usage.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';

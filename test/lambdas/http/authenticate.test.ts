@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import middy from '@middy/core';
 import type { Project } from '../../../contract/project.ts';
 import { authenticate, requireKey } from '../../../lambdas/http/authenticate.ts';
-import { errorResponses } from '../../../lambdas/http/error-responses.ts';
-import { pathIds } from '../../../lambdas/http/path-ids.ts';
-import { respond } from '../../../lambdas/http/response.ts';
+import { pathIds } from '../../../lambdas/http/request.ts';
+import { errorResponses, respond } from '../../../lambdas/http/response.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 
 const currentKey = `carillon_sk_${'a'.repeat(43)}`;

@@ -39,7 +39,7 @@ describe('a request of an owner', () => {
         route: routes.getProject,
         logger,
         clock: () => new Date(),
-        projects: { find: async () => ({ ...project, plan }), remembers: () => false },
+        projects: { find: async () => ({ ...project, plan }) },
         rateLimits: { count: async () => 0, refused: () => 0, ...counter },
         perMinute: 60,
         originSecret: { hashes: [], isRequired: false },

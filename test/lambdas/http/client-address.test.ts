@@ -1,4 +1,4 @@
-import { countedAddress, networkOf } from '../../../lambdas/http/client-address.ts';
+import { countedAddress, networkOf } from '../../../lambdas/http/request.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

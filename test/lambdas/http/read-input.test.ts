@@ -1,8 +1,7 @@
 import middy from '@middy/core';
 import * as z from 'zod';
-import { errorResponses } from '../../../lambdas/http/error-responses.ts';
 import { jsonBody, prefersAsync } from '../../../lambdas/http/read-input.ts';
-import { respond } from '../../../lambdas/http/response.ts';
+import { errorResponses, respond } from '../../../lambdas/http/response.ts';
 
 const limitBytes = 1_000_000;
 
@@ -18,9 +17,13 @@ async function respondTo(
   body: Buffer | string | undefined,
   contentType = 'application/json',
   mediaTypes?: readonly string[],
+  contentLength?: number,
 ) {
   const event = {
-    headers: { 'content-type': contentType },
+    headers: {
+      'content-type': contentType,
+      ...(contentLength !== undefined && { 'content-length': String(contentLength) }),
+    },
     requestContext: { requestId: 'r' },
     body: Buffer.isBuffer(body) ? body.toString('base64') : body,
     isBase64Encoded: Buffer.isBuffer(body),
@@ -34,22 +37,50 @@ test('a base64 body is decoded as UTF-8', async () => {
   expect({ status, body }).toEqual({ status: 200, body: { title: 'é' } });
 });
 
+const notUtf8 = 'The body is not UTF-8; encode it as UTF-8.';
+const empty = 'The body is empty; send a JSON object.';
+
 test.each([
-  ['invalid UTF-8', Buffer.from('{"title":"\xff"}', 'latin1')],
-  ['gzip', Buffer.of(0x1f, 0x8b, 8, 0)],
-  ['an empty body', Buffer.alloc(0)],
-  ['a missing body', undefined],
-  ['200,000 open brackets', '['.repeat(200_000)],
-])('%s is invalid JSON', async (_, body) => {
+  ['invalid UTF-8', Buffer.from('{"title":"\xff"}', 'latin1'), notUtf8],
+  ['gzip', Buffer.of(0x1f, 0x8b, 8, 0), notUtf8],
+  ['an empty body', Buffer.alloc(0), empty],
+  ['a missing body', undefined, empty],
+  ['a body of spaces', ' \n', empty],
+  ['a byte order mark alone', '\ufeff', empty],
+  ['200,000 open brackets', '['.repeat(200_000), 'The body is not JSON; check quotes and commas.'],
+])('%s is invalid JSON', async (_, body, message) => {
   const response = await respondTo(body);
   expect(response.status).toBe(400);
-  expect(response.body.error.code).toBe('invalid_json');
+  expect(response.body.error).toEqual({ code: 'invalid_json', message });
+});
+
+test.each([
+  ['text', (body: string) => body],
+  ['base64', (body: string) => Buffer.from(body)],
+])('a leading byte order mark is ignored, as %s', async (_, encoded) => {
+  const { status, body } = await respondTo(encoded('\ufeff{"title":"\ufeffé"}'));
+  expect({ status, body }).toEqual({ status: 200, body: { title: '\ufeffé' } });
+});
+
+test('bytes that the gateway replaced because they are not UTF-8 are refused', async () => {
+  const sent = Buffer.from('{"title":"caf\xe9"}', 'latin1');
+  const asReplaced = await respondTo(sent.toString(), undefined, undefined, sent.length);
+  expect(asReplaced).toMatchObject({ status: 400, body: { error: { message: notUtf8 } } });
+  const title = 'caf\ufffd';
+  const body = JSON.stringify({ title });
+  const asSent = await respondTo(body, undefined, undefined, Buffer.byteLength(body));
+  expect(asSent).toEqual({ status: 200, body: { title } });
 });
 
 test.each([
   ['text/plain;charset=UTF-8', undefined, 415],
   ['text/plain;charset=UTF-8', ['application/json', 'text/plain'], 200],
   ['text/html', ['application/json', 'text/plain'], 415],
+  ['application/json; charset=UTF-8', undefined, 200],
+  ['application/json; charset="utf8"; x=1', undefined, 200],
+  ['application/json; charset=iso-8859-1', undefined, 415],
+  ['application/json;x=1; Charset = "utf-16"', undefined, 415],
+  ['text/plain;charset=windows-1252', ['application/json', 'text/plain'], 415],
 ])(
   'a body of the type "%s" where the route accepts %j: %i',
   async (contentType, accepted, status) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import middy from '@middy/core';
+import { throughProxy } from '../../../lambdas/http/request.ts';
 import { respond } from '../../../lambdas/http/response.ts';
-import { throughProxy } from '../../../lambdas/http/through-proxy.ts';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 

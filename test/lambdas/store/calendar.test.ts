@@ -1,4 +1,4 @@
-import { secondsToNextMonth, utcMonth } from '../../../lambdas/store/calendar.ts';
+import { secondsToNextMonth, utcMonth } from '../../../lambdas/store/counters.ts';
 
 test.each([
   ['2126-11-30T23:59:59.500Z', 1],

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../../contract/project.ts';
-import { projectUsage } from '../../../lambdas/store/usage.ts';
+import { projectUsage } from '../../../lambdas/store/counters.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 
 const database = useDatabase();

@@ -1,7 +1,7 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { type MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { FunctionName } from '../../../contract/functions.ts';
 import { disagreement } from '../../../contract/metrics.ts';
+import type { FunctionName } from '../../../contract/routes.ts';
 import { inGroups } from '../../../lib/alarms/alarm-definitions.ts';
 import { sum } from '../../../lib/alarms/metric-math.ts';
 import { synthesize } from '../../fixtures/synthesized-stack.ts';

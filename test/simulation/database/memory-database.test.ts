@@ -4,7 +4,7 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
+import { newSubscriberParts, usedParts } from '../../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
@@ -13,7 +13,6 @@ import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts
 import { sliceStore } from '../../../lambdas/store/slices.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { usedParts } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { Random } from '../time/random.ts';

@@ -1,5 +1,5 @@
 import type { EventType } from '../../../contract/schemas/event.ts';
-import { eventLog } from '../../../lambdas/track/event-log.ts';
+import { eventLog } from '../../../lambdas/http/service-logger.ts';
 
 /** Logs events of these types at these times. @returns the counts of each line; null for an event without a line. */
 function logged(events: readonly (readonly [atMs: number, type: EventType])[]) {
