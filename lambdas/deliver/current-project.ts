@@ -28,10 +28,10 @@ export class CurrentProject {
     return this.#project.vapid;
   }
 
-  async refresh(): Promise<void> {
+  async refresh(signal?: AbortSignal): Promise<void> {
     const startedAt = this.#clock().getTime();
     const { projectId, ref } = this.#project;
-    const found = await this.#projects.refresh(projectId);
+    const found = await this.#projects.refresh(projectId, signal);
     if (found?.ref !== ref) {
       this.isGone = true;
       return;

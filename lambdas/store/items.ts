@@ -186,10 +186,10 @@ export interface SliceItem {
   readonly leaseWrite?: number;
   /** Where the next chunk starts. */
   readonly position?: number;
-  /** Recipients before that position whose outcomes are not in the counts yet. */
-  readonly pending?: number;
   /** Whether that is the end of the slice. */
   readonly isRead?: boolean | undefined;
+  /** Recipients before that position. */
+  readonly claimed?: number;
   readonly attempted?: number;
   readonly delivered?: number;
   readonly removed?: number;

@@ -49,7 +49,7 @@ async function subscriberParts(ref: ProjectRef) {
 }
 
 async function send(ref: ProjectRef) {
-  await sendsOf(database).begin(newNotification(ref, now.toISOString()), 'r', undefined, null);
+  await sendsOf(database).begin(newNotification(ref, now.toISOString()), 'r', null);
 }
 
 describe('create', () => {

@@ -72,7 +72,7 @@ async function subscribe(count: number) {
 async function send() {
   const keyed = { keyHash: randomUUID(), requestHash: 'hash' };
   const sent = { ...newNotification(ref, now.toISOString()), keyed };
-  await sendsOf(database).begin(sent, 'r', undefined, null);
+  await sendsOf(database).begin(sent, 'r', null);
 }
 
 describe('remove', () => {

@@ -28,10 +28,10 @@ const counted = ['UpdateItem RateLimits'];
 const countedAnd = (read: string) => [...counted, read];
 /** A broadcast reads the item of its `Idempotency-Key`. */
 const countedForSend = [...countedAnd('Query Usage'), 'GetItem Notifications'];
-/** The second notification item is for the `Idempotency-Key`. Then a slice and its event counter. */
-const begunAndClaimed = [
-  'TransactWriteItems Usage Notifications Notifications Deliveries Deliveries',
-];
+/** The second item is for the `Idempotency-Key`. */
+const begun = 'TransactWriteItems Usage Notifications Notifications';
+/** A slice and its event counter. */
+const claimed = Array<string>(2).fill('UpdateItem Deliveries');
 const saved = ['UpdateItem Deliveries'];
 
 /**
@@ -88,13 +88,13 @@ const databaseCalls = {
   /** A broadcast that one function delivers in one chunk. */
   broadcast: [
     countedForSend,
-    Array<string>(partCount).fill('Query Subscriptions'),
-    begunAndClaimed,
+    [...Array<string>(partCount).fill('Query Subscriptions'), begun],
+    claimed,
     saved,
   ],
   targetedSend(users: number): Rounds {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
-    return [counted, read, begunAndClaimed, saved];
+    return [counted, [...read, begun], claimed, saved];
   },
   /** The first send of a month makes this call, and begins again. */
   newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
@@ -220,8 +220,7 @@ interface Case {
 
 /** A send that is the first of its month. */
 function firstOfMonth(rounds: Rounds): Rounds {
-  const [saved, begun] = [rounds.slice(-1), rounds.slice(-2, -1)];
-  return [...rounds.slice(0, -1), ...databaseCalls.newMonth, ...begun, ...saved];
+  return [...rounds.slice(0, -2), ...databaseCalls.newMonth, [begun], ...rounds.slice(-2)];
 }
 
 const valid =

@@ -76,7 +76,7 @@ const breakages: Readonly<
   ],
   interruptedMeansLost: [
     'a recipient counts as pending until the end',
-    writes((lease) => ({ ...lease, pending: lease.pending + 1 })),
+    writes((lease) => ({ ...lease, claimed: lease.claimed + 1 })),
   ],
   everyoneIsCounted: [
     'one recipient of a chunk is not read',

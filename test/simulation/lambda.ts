@@ -218,7 +218,9 @@ export class SimulatedLambda {
 /** Epoch ms from which on an attempt of Lambda may leave a slice to the next one. */
 function timeIsOverAt({ awaitedSince }: Slice, startedAt: number): number {
   if (awaitedSince !== undefined) return awaitedSince + sendTimeline.lastPushMs;
-  return startedAt + sliceTimeline.timeoutMs - sliceTimeline.lastChunkBeforeEndMs;
+  const { timeoutMs, lastWritesMs, lastChunkBeforeEndMs } = sliceTimeline;
+  // The last try is a moment earlier.
+  return startedAt + timeoutMs - lastWritesMs - lastChunkBeforeEndMs - 200;
 }
 
 export function described(outcome: RunOutcome<unknown>): string {

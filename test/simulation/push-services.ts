@@ -1,5 +1,5 @@
 import type { PushMessage } from '../../contract/message.ts';
-import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
+import { NoResponseError, NotStartedError } from '../../lambdas/push/transport/errors.ts';
 import type { PushResponse } from '../../lambdas/push/transport/read-response.ts';
 import type { PushRequest, Transport } from '../../lambdas/push/transport/transport.ts';
 import type { FunctionRun } from './function-run.ts';
@@ -42,12 +42,15 @@ export function simulatedTransport(
 ): Transport {
   const { faults, scheduler } = world;
   const { random } = run;
-  return ({ path, timeoutMs, headers }: PushRequest) =>
+  return ({ path, timeoutMs, headers, mayStart }: PushRequest) =>
     new Promise((resolve, reject) => {
       const opensIn = faults.occurs('slow connection') ? random.between(500, 9000) : 0;
       const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
       if (opensIn + took > 500) run.delay(opensIn + took);
-      run.after(timeoutMs, () => reject(new NoResponseError('time-out', { isTimeout: true })));
+      const isSent = opensIn < timeoutMs;
+      run.after(timeoutMs, () =>
+        reject(new NoResponseError('time-out', { isTimeout: true, isSent })),
+      );
       if (run.crashes('crash before a call', () => `push ${path}`)) return;
       if (faults.occurs('push not sent')) {
         run.note(() => `no connection: ${path}`);
@@ -56,10 +59,14 @@ export function simulatedTransport(
         return;
       }
       // A connection that opens too late is closed.
-      if (opensIn < timeoutMs) run.after(opensIn, write);
+      if (isSent) run.after(opensIn, write);
 
       /** The push starts: its bytes are written, all at once. */
       function write(): void {
+        if (!mayStart()) {
+          run.note(() => `may not start: ${path}`);
+          return reject(new NotStartedError());
+        }
         const { title, data } = notifications.get(path)!;
         const attempt: PushAttempt = {
           ...{ notificationId: data.id, title, path },

@@ -2,7 +2,7 @@ import { type Conditions, conditionsOf } from '../../contract/conditions.ts';
 import { isInProgress } from '../../contract/notification-status.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
-import { usersOf } from '../../lambdas/send/users-of.ts';
+import { usersOf } from '../../lambdas/send/sending.ts';
 import { endpointHash, positionOf } from '../../lambdas/store/subscription-keys.ts';
 import { simulatedConditions } from './conditions.ts';
 import type { Browser, Call } from './scenario.ts';
@@ -20,7 +20,7 @@ export const { clockDifferenceMs } = sliceTimeline;
 export const formerUserMs = 2000 + 1;
 
 /** Of one event. A slow delivery needs all of them. */
-const lambdaAttempts = 3;
+export const lambdaAttempts = 3;
 
 /** The results of responses and of `GET`. */
 export function resultsOf({ responses, notifications }: Report): Result[] {

@@ -11,11 +11,8 @@ import { getNotification } from '../../lambdas/get-notification/get-notification
 import type { Message } from '../../lambdas/push/pushing/push.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
-import { keyHashOf } from '../../lambdas/send/new-sending.ts';
-import { send } from '../../lambdas/send/send.ts';
-import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
-import { usersOf } from '../../lambdas/send/users-of.ts';
-import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
+import { type SendOutcome, send } from '../../lambdas/send/send.ts';
+import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from '../../lambdas/send/sending.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { newSubscriberParts, sumOf } from '../../lambdas/store/counters.ts';
@@ -349,6 +346,7 @@ export async function simulate(
         const deps = sendDependencies(run, environment);
         const common = {
           ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
+          sentAt: run.clock(),
           baseUrl: 'https://api.example',
         };
         // As the handler does.
@@ -443,6 +441,7 @@ export async function simulate(
       clock: run.clock,
       sleep: run.sleep,
       abortAfter: run.abortAfter,
+      random: () => run.random.next(),
       observe: {
         ...silentObserver,
         recordFailed({ notificationId }, error) {
@@ -464,7 +463,6 @@ export async function simulate(
       sends: sendStore(dynamo, tables),
       notifications: notificationStore(dynamo, tables.notifications),
       starter: lambda.starter(run),
-      random: () => run.random.next(),
       newId: (time) => {
         const id = uuidV7(time, (length) =>
           Uint8Array.from({ length }, () => run.random.integer(0, 255)),

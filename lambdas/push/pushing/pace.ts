@@ -20,4 +20,9 @@ export class Pace {
     this.#nextAt = Math.max(this.#nextAt, now - catchUpMs) + this.#intervalMs;
     return 0;
   }
+
+  /** Gives back a start that was taken for nothing. */
+  notStarted(): void {
+    this.#nextAt -= this.#intervalMs;
+  }
 }

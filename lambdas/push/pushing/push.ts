@@ -78,13 +78,15 @@ export type OriginPushes = readonly [Origin, Push[]];
 
 /**
  * Returns a function that sets the headers of a push, with the token of its origin, and encrypts it,
- * unless that has been done.
+ * unless that has been done. Without headers it cannot be signed, and without a body its keys are invalid.
  * @param pushService of all pushes, as `pushServiceOf` names it.
+ * @param onFault is called with the error of a signature.
  */
 export function preparer(
   options: PushOptions,
   pushService: string,
   sign: VapidSigner,
+  onFault: (error: unknown) => void,
 ): (push: Push) => void {
   const fixed = {
     'Content-Encoding': 'aes128gcm',
@@ -98,11 +100,14 @@ export function preparer(
     const { origin, recipient, encrypt } = push;
     try {
       origin.headers ??= { Authorization: sign(origin.vapid, origin.name), ...fixed };
-      push.headers =
-        topicOf === undefined
-          ? origin.headers
-          : { ...origin.headers, Topic: topicOf(recipient.auth) };
+      push.headers = origin.headers;
+    } catch (error) {
+      onFault(error);
+      return;
+    }
+    try {
       push.body ??= encrypt(recipient);
+      if (topicOf) push.headers = { ...origin.headers, Topic: topicOf(recipient.auth) };
     } catch {
       // Invalid keys: `body` stays undefined and the push counts as `unsendable`.
     }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { NoResponseError, ofSocket } from './errors.ts';
+import { TLSSocket } from 'node:tls';
+import { NoResponseError, NotStartedError, ofSocket } from './errors.ts';
 import { type PushResponse, readResponse } from './read-response.ts';
 
 /** Bytes of a response that are read: its headers and the part of the body that is used. */
@@ -9,6 +10,7 @@ interface Pending {
   readonly resolve: (response: PushResponse) => void;
   readonly reject: (error: Error) => void;
   readonly timer: NodeJS.Timeout;
+  isStarted: boolean;
 }
 
 /** Is called when a connection becomes idle, and when it has closed. */
@@ -26,6 +28,7 @@ export class Connection {
   #pending: Pending | undefined;
   /** The response so far, as Latin-1. */
   #received = '';
+  #isOpen = false;
   #isClosed = false;
 
   /** @param socket connected, or connecting. */
@@ -43,16 +46,37 @@ export class Connection {
   /**
    * @param request head and body, together, so that they are sent in one TLS record.
    * @param timeoutMs until the response, the time to connect included.
+   * @param mayStart is asked when the connection is open, right before the first byte.
    */
-  post(request: Buffer, timeoutMs: number): Promise<PushResponse> {
+  post(request: Buffer, timeoutMs: number, mayStart: () => boolean): Promise<PushResponse> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#fail(new NoResponseError('No response in time.', { isTimeout: true }));
-      }, timeoutMs);
-      this.#pending = { resolve, reject, timer };
+      const timer = setTimeout(() => this.#timeOut(), timeoutMs);
+      this.#pending = { resolve, reject, timer, isStarted: false };
       this.#received = '';
-      this.#socket.write(request);
+      const start = () => this.#start(request, mayStart);
+      if (this.#isOpen) start();
+      // Only the first push of a connection comes before it is open.
+      else
+        this.#socket.once(this.#socket instanceof TLSSocket ? 'secureConnect' : 'connect', start);
     });
+  }
+
+  #start(request: Buffer, mayStart: () => boolean): void {
+    this.#isOpen = true;
+    // Its time may be over.
+    if (this.#pending === undefined) return;
+    if (mayStart()) {
+      this.#pending.isStarted = true;
+      this.#socket.write(request);
+    } else {
+      const { reject } = this.#release();
+      reject(new NotStartedError());
+    }
+  }
+
+  #timeOut(): void {
+    const isSent = this.#pending!.isStarted && this.#socket.writableLength === 0;
+    this.#fail(new NoResponseError('No response in time.', { isTimeout: true, isSent }));
   }
 
   close(): void {
@@ -77,7 +101,7 @@ export class Connection {
     this.#received += chunk.toString('latin1');
     try {
       const parsed = readResponse(this.#received);
-      if (parsed?.reusable) this.#release(parsed.response);
+      if (parsed?.reusable) this.#release().resolve(parsed.response);
       else if (parsed?.complete || this.#received.length > responseLimitBytes) this.close();
     } catch (error) {
       this.#received = '';
@@ -85,22 +109,26 @@ export class Connection {
     }
   }
 
-  #release(response: PushResponse): void {
-    const { resolve, timer } = this.#pending!;
-    clearTimeout(timer);
-    this.#pending = undefined;
+  /** The connection is idle. @returns what was pending. */
+  #release(): Pending {
+    const pending = this.#end();
     this.#owner.idle(this);
-    resolve(response);
+    return pending;
   }
 
   #settle(error: Error): void {
     if (this.#pending === undefined) return;
-    const { resolve, reject, timer } = this.#pending;
-    clearTimeout(timer);
-    this.#pending = undefined;
+    const { resolve, reject } = this.#end();
     // The status is final even if the body is incomplete.
     const parsed = this.#received === '' ? undefined : readResponse(this.#received);
     if (parsed === undefined) reject(error);
     else resolve(parsed.response);
+  }
+
+  #end(): Pending {
+    const pending = this.#pending!;
+    clearTimeout(pending.timer);
+    this.#pending = undefined;
+    return pending;
   }
 }

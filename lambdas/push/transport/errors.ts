@@ -8,20 +8,29 @@ export class UnsendableError extends Error {
   override readonly name = 'UnsendableError';
 }
 
+/** Nothing was sent: when the connection was open, the push might not start any more. */
+export class NotStartedError extends Error {
+  override readonly name = 'NotStartedError';
+}
+
 /** No connection, a broken connection, a malformed response or a time-out. */
 export class NoResponseError extends Error {
   override readonly name = 'NoResponseError';
-  /** Whether the time was over. The push service may have accepted the push. */
+  /** Whether the time was over. */
   readonly isTimeout: boolean;
+  /** Whether the whole request was written: the push service may have accepted the push. */
+  readonly isSent: boolean;
 
-  constructor(message: string, { isTimeout = false, ...options }: NoResponseOptions = {}) {
+  constructor(message: string, options: NoResponseOptions = {}) {
     super(message, options);
-    this.isTimeout = isTimeout;
+    this.isTimeout = options.isTimeout ?? false;
+    this.isSent = options.isSent ?? false;
   }
 }
 
 interface NoResponseOptions extends ErrorOptions {
   readonly isTimeout?: boolean;
+  readonly isSent?: boolean;
 }
 
 /** Names the cause of a socket's error. Sockets, DNS and TLS give each of their errors a code. */

@@ -3,7 +3,7 @@ import { NoResponseError } from './errors.ts';
 /** A push service's response. */
 export interface PushResponse {
   readonly status: number;
-  /** By lower-case name. Of repeated headers, the first. */
+  /** By lower-case name. Of repeated headers, the first, unless they are lists. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Its first kilobytes: push services explain refusals there. */
   readonly body: string;
@@ -39,7 +39,9 @@ export function readResponse(received: string): ParsedResponse | undefined {
   if (status < 200 && status !== 101) return readResponse(rest);
 
   const headers = readHeaders(lines);
-  const { text, complete, excess } = readBody(status, headers, rest);
+  // Another reader may find another end of such a response (RFC 9112 §5, §11.2): it ends here, with its connection.
+  const isPlain = !/[\r\n\0]/.test(statusLine) && lines.every((line) => fieldLine.test(line));
+  const { text, complete, excess } = isPlain ? readBody(status, headers, rest) : cutOff(rest);
   return {
     response: { status, headers, body: text && Buffer.from(text, 'latin1').toString() },
     complete,
@@ -47,9 +49,16 @@ export function readResponse(received: string): ParsedResponse | undefined {
   };
 }
 
+/** A field with a token as its name and no control character in its value (RFC 9110 §5.5, §5.6.2); not a folded one. */
+const fieldLine = /^[!#$%&'*+.^_`|~\w-]+:[^\r\n\0]*$/;
+
+/** Those whose values are lists that decide how the response ends. */
+const lists = ['connection', 'transfer-encoding'];
+
 function readHeaders(lines: readonly string[]): Record<string, string | undefined> {
   const headers: Record<string, string | undefined> = Object.create(null);
   for (const line of lines) {
+    if (/^[ \t]/.test(line)) continue;
     const colon = line.indexOf(':');
     if (colon < 1) throw new NoResponseError('Malformed response header.');
     const name = line.slice(0, colon).toLowerCase();
@@ -58,7 +67,9 @@ function readHeaders(lines: readonly string[]): Record<string, string | undefine
     if (name === 'content-length' && (headers[name] ?? value) !== value) {
       throw new NoResponseError('The response has two lengths.');
     }
-    headers[name] ??= value;
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (lists.includes(name)) headers[name] = `${before}, ${value}`;
   }
   return headers;
 }
@@ -97,6 +108,11 @@ function upTo(length: number, rest: string): Body {
   };
 }
 
+/** Ends with what has been received. */
+function cutOff(rest: string): Body {
+  return { text: rest.slice(0, bodyLimitBytes), complete: true, excess: true };
+}
+
 function untilClose(rest: string): Body {
   return {
     text: rest.slice(0, bodyLimitBytes),
@@ -112,8 +128,10 @@ function readChunks(rest: string): Body {
   for (;;) {
     const lineEnd = rest.indexOf('\r\n', position);
     if (lineEnd === -1) return { text, complete: false, excess: false };
-    const [, size] = /^([\da-f]{1,8})[ \t]*(?:;|$)/i.exec(rest.slice(position, lineEnd)) ?? [];
+    const [, size, extension = ''] =
+      /^([\da-f]{1,8})[ \t]*(;.*)?$/is.exec(rest.slice(position, lineEnd)) ?? [];
     if (size === undefined) throw new NoResponseError('Malformed chunk.');
+    if (/[\r\n\0]/.test(extension)) return { text, complete: true, excess: true };
     const start = lineEnd + 2;
     const end = start + Number.parseInt(size, 16);
     if (end === start) {

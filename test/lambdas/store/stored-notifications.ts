@@ -56,18 +56,18 @@ export function writeOf(
 ): SliceWrite {
   return {
     event: { kind: 'write', id: { by, n }, known, knowsStop },
-    ...{ until: 1000, position: 1, pending: 1, isRead: false, counts: noCounts },
+    ...{ until: 1000, position: 1, claimed: 1, isRead: false, counts: noCounts },
     ...progress,
   };
 }
 
 /** Claims a slice. @returns undefined if the invocation has it now, otherwise the slice. */
-export function claimSlice(
+export async function claimSlice(
   database: Database,
   notification: Pick<NewNotification, 'id'>,
   by: string,
 ): Promise<StoredSlice | undefined> {
-  return slicesOf(database).write(sliceKey(notification), writeOf(by));
+  return (await slicesOf(database).write(sliceKey(notification), writeOf(by)))?.slice;
 }
 
 /** Reads a notification's item; undefined if it does not exist. */

@@ -10,7 +10,7 @@ import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
-import { leasedItem, sliceStore } from '../../../lambdas/store/slices.ts';
+import { sliceStore } from '../../../lambdas/store/slices.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { usedParts } from '../../../lambdas/store/usage.ts';
@@ -99,17 +99,10 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
   const write = {
     ...{ event, until: 5, isRead: random.chance(0.5) },
     position: random.integer(0, 3),
-    pending: random.integer(0, 3),
+    claimed: random.integer(0, 3),
     counts: { ...noCounts, attempted: 2, failed: 2, failures: { throttled: 2 } },
     ended: random.pick([undefined, undefined, 'delivered'] as const),
   };
-  const firstSlice = random.pick([
-    undefined,
-    {
-      slice: leasedItem({ ...key, slice: 0 }, write),
-      counters: [eventCounter(ref, send.id, 0, key.expiresAt)],
-    },
-  ]);
   const cap = random.pick([null, 3]);
   const subscriberCap = random.pick([null, 3, 6]);
   const now = new Date('2099-11-20T13:00:00Z');
@@ -167,7 +160,7 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     ],
     [
       `begin ${send.id} by ${by}`,
-      ({ dynamo, names }) => sendStore(dynamo, names).begin(send, by, firstSlice, cap),
+      ({ dynamo, names }) => sendStore(dynamo, names).begin(send, by, cap),
     ],
     [
       `cancel ${send.id} by ${by}`,

@@ -47,6 +47,17 @@ test('a body is decoded as UTF-8', () => {
   expect(readResponse(text)!.response.body).toBe('Schlüssel passt nicht');
 });
 
+/** RFC 9112 §5: whoever reads one of them differently finds another end of the response. */
+const malformedFields: readonly [what: string, field: string][] = [
+  ['a folded field', ' chunked'],
+  ['a folded field with a colon', '\tTransfer-Encoding: chunked'],
+  ['a space before a colon', 'Transfer-Encoding : chunked'],
+  ['a CR in a field', 'Y: z\rTransfer-Encoding: chunked'],
+  ['a LF in a field', 'Y: z\nTransfer-Encoding: chunked'],
+  ['a NUL in a field', 'Y: z\0'],
+  ['a name that is no token', 'Transfer Encoding: chunked'],
+];
+
 test.each([
   [
     'has Connection: close',
@@ -56,6 +67,20 @@ test.each([
   [
     'has a length and chunks',
     lines('HTTP/1.1 200 OK', 'Content-Length: 3', 'Transfer-Encoding: chunked', '', '0', '', ''),
+  ],
+  [
+    'closes the connection with its second field of that name',
+    lines('HTTP/1.1 200 OK', 'Connection: keep-alive', 'Connection: close', 'Content-Length: 0') +
+      lines('', '', ''),
+  ],
+  ...malformedFields.map(([what, field]): [string, string] => [
+    `has ${what}`,
+    lines('HTTP/1.1 200 OK', 'X: y', field, 'Content-Length: 0', '', ''),
+  ]),
+  ['has a CR in its reason', lines('HTTP/1.1 200 O\rK', 'Content-Length: 0', '', '')],
+  [
+    'has a CR in the extension of a chunk',
+    lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '0;a\rb', '', ''),
   ],
   [
     'has trailers',
@@ -80,6 +105,10 @@ test.each([
   [
     'an unsupported transfer coding',
     lines('HTTP/1.1 503 Busy', 'Transfer-Encoding: gzip', '', 'later'),
+  ],
+  [
+    'another transfer coding after chunks',
+    lines('HTTP/1.1 503 Busy', 'Transfer-Encoding: chunked', 'Transfer-Encoding: x', '', 'later'),
   ],
 ])('a response with %s ends when its connection closes', (_, text) => {
   expect(readResponse(text)).toMatchObject({

@@ -4,24 +4,23 @@ import { isInProgress, type NotificationStatus } from '../../contract/notificati
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import type { Division } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
-import type { StoredSlice } from '../store/slices.ts';
+import type { Progress, StoredSlice } from '../store/slices.ts';
 
 /** What the slices of a notification say together: its status, its counts, and which users it has reached. */
-export interface Outcome {
+export interface Summary {
   readonly status: NotificationStatus;
   readonly counts: Counts;
   /** Of a notification to users: one bit for each of them, slice by slice. */
   readonly reached: readonly (Uint8Array | undefined)[];
 }
 
-type Sent = Pick<StoredNotification, 'division' | 'sentAt'>;
-type Slices = readonly (StoredSlice | undefined)[];
+/** All slices of a notification, as they are known; undefined for those that nobody has had. */
+export type SliceStates = readonly (StoredSlice | undefined)[];
 
-/**
- * The outcome of a notification, as far as it is stored.
- * @param slices all of its slices; undefined for those that nobody has had.
- */
-export function outcomeOf(notification: Sent, slices: Slices, now: Date): Outcome {
+type Sent = Pick<StoredNotification, 'division' | 'sentAt'>;
+
+/** The summary of a notification, as far as it is stored. */
+export function summaryOf(notification: Sent, slices: SliceStates, now: Date): Summary {
   const status = statusOf(notification, slices, now);
   const reached = slices.map((slice) => slice?.reached);
   if (isInProgress(status)) {
@@ -36,7 +35,7 @@ export function outcomeOf(notification: Sent, slices: Slices, now: Date): Outcom
 }
 
 /** The counts if nobody works on the slices any more. */
-export function finalCounts({ division }: Pick<Sent, 'division'>, slices: Slices): Counts {
+export function finalCounts({ division }: Pick<Sent, 'division'>, slices: SliceStates): Counts {
   const total = slices.reduce(
     (sum, slice) => (slice === undefined ? sum : addCounts(sum, interruptedCounts(slice))),
     noCounts,
@@ -51,7 +50,8 @@ export function finalCounts({ division }: Pick<Sent, 'division'>, slices: Slices
  * The counts of a slice whose invocation ended during a chunk. Nobody knows which of the chunk's pushes were sent,
  * so those without a stored outcome count as failed and are not repeated.
  */
-export function interruptedCounts({ counts, pending }: StoredSlice): Counts {
+export function interruptedCounts({ claimed, counts }: Progress): Counts {
+  const pending = claimed - counts.attempted - counts.unreached;
   if (pending === 0) return counts;
   const interrupted = { attempted: pending, failed: pending, failures: { interrupted: pending } };
   return addCounts(counts, { ...noCounts, ...interrupted });
@@ -74,18 +74,16 @@ function expectedSubscribers({ subscribers, conditions }: Division): number | un
  * Whether a notification's slices have all ended. It is `interrupted` if one of them has not, and no function works
  * on it; `stopping` or `stopped` if one of them was stopped.
  */
-function statusOf(notification: Sent, slices: Slices, now: Date): NotificationStatus {
+function statusOf(notification: Sent, slices: SliceStates, now: Date): NotificationStatus {
   const open = slices.filter((slice) => slice?.ended === undefined);
-  const isOver = open.every((slice) => overAt(notification, slice) < now.getTime());
-  if (isStopped(notification, slices)) {
-    return isOver ? 'stopped' : 'stopping';
-  }
+  const isLeft = open.every((slice) => leftAt(notification, slice) < now.getTime());
+  if (isStopped(notification, slices)) return isLeft ? 'stopped' : 'stopping';
   if (open.length === 0) return 'sent';
-  return isOver ? 'interrupted' : 'sending';
+  return isLeft ? 'interrupted' : 'sending';
 }
 
 /** Whether a notification was stopped before all of its slices had ended. */
-export function isStopped(notification: Sent, slices: Slices): boolean {
+export function isStopped(notification: Sent, slices: SliceStates): boolean {
   return slices.some((slice) => wasOpenWhenStopped(notification, slice));
 }
 
@@ -93,11 +91,11 @@ export function isStopped(notification: Sent, slices: Slices): boolean {
 function wasOpenWhenStopped(notification: Sent, slice: StoredSlice | undefined): boolean {
   if (slice?.stoppedAt === undefined) return false;
   if (slice.ended !== undefined) return true;
-  return slice.stoppedAt <= overAt(notification, { ...slice, stoppedAt: undefined });
+  return slice.stoppedAt <= leftAt(notification, { ...slice, stoppedAt: undefined });
 }
 
 /** Epoch ms after which nobody works on a slice that has not ended, unless its request is repeated. */
-export function overAt(
+function leftAt(
   { division: { respondedAsync }, sentAt }: Sent,
   slice: StoredSlice | undefined,
 ): number {
@@ -113,20 +111,29 @@ export function overAt(
   return Math.max(leasedUntil ?? 0, lastEndAt) + clockDifferenceMs;
 }
 
+/** Whether nobody works on a slice any more, and nobody may. */
+export function isOver(slice: StoredSlice | undefined, now: Date): boolean {
+  return (
+    slice?.ended !== undefined || (slice?.stoppedAt !== undefined && freeAt(slice) < now.getTime())
+  );
+}
+
+/** Epoch ms after which the lease on a slice has certainly run out: another invocation may take it over. */
+export function freeAt(slice: StoredSlice | undefined): number {
+  return slice?.lease === undefined ? 0 : slice.lease.until + sliceTimeline.clockDifferenceMs;
+}
+
 /** Which users of a slice a push was delivered to: one bit for each, by its index. */
 export class ReachedUsers {
   readonly #bits: Uint8Array;
 
-  constructor(users: number) {
+  constructor(users: number, bits: Uint8Array = new Uint8Array()) {
     this.#bits = new Uint8Array(Math.ceil(users / 8));
+    this.#bits.set(bits);
   }
 
   add(user: number): void {
     this.#bits[user >> 3]! |= 1 << (user & 7);
-  }
-
-  addAll(bits: Uint8Array): void {
-    for (const [index, byte] of bits.entries()) this.#bits[index]! |= byte;
   }
 
   /** A copy: users who are reached later are not in it. */

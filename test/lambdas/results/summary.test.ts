@@ -4,10 +4,9 @@ import {
   finalCounts,
   interruptedCounts,
   isReached,
-  outcomeOf,
-  overAt,
   ReachedUsers,
-} from '../../../lambdas/results/outcome.ts';
+  summaryOf,
+} from '../../../lambdas/results/summary.ts';
 import type { Division } from '../../../lambdas/store/items.ts';
 import type { StoredSlice } from '../../../lambdas/store/slices.ts';
 import { delivered, sentAt, storedSlice } from '../../fixtures/stored-slice.ts';
@@ -26,11 +25,12 @@ const open = storedSlice();
 
 type Slices = readonly (StoredSlice | undefined)[];
 const statusOf = (slices: Slices, ms: number, respondedAsync = false) =>
-  outcomeOf(notification({ respondedAsync }), slices, msAfter(ms)).status;
+  summaryOf(notification({ respondedAsync }), slices, msAfter(ms)).status;
 
 describe('counts', () => {
   const interrupted: StoredSlice = {
-    ...storedSlice({ pending: 2 }),
+    ...storedSlice({}),
+    claimed: 11,
     counts: {
       ...{ attempted: 5, delivered: 3, removed: 1, failed: 1 },
       ...{ failures: { refused: 1 }, unreached: 4 },
@@ -42,29 +42,33 @@ describe('counts', () => {
       ...{ attempted: 7, delivered: 3, removed: 1, failed: 3 },
       ...{ failures: { refused: 1, interrupted: 2 }, unreached: 4 },
     });
-    expect(interruptedCounts({ ...interrupted, pending: 0 })).toEqual(interrupted.counts);
+    expect(interruptedCounts({ ...interrupted, claimed: 9 })).toEqual(interrupted.counts);
   });
 
   test('the counts and the failures of all slices are added up', () => {
     const failed = { ...noCounts, attempted: 4, removed: 1, failed: 3 };
     const failures = { refused: 2, throttled: 1 };
-    const one = { ...whole, counts: interrupted.counts };
-    const other = { ...whole, counts: { ...failed, failures } };
+    const one = { ...whole, claimed: 9, counts: interrupted.counts };
+    const other = { ...whole, claimed: 4, counts: { ...failed, failures } };
     expect(finalCounts(notification(), [one, other])).toEqual({
       ...{ attempted: 9, delivered: 3, removed: 2, failed: 4 },
       ...{ failures: { refused: 3, throttled: 1 }, unreached: 4 },
     });
   });
 
-  const unreached = (count: number) => ({ ...noCounts, unreached: count });
+  const unreached = (count: number) => ({
+    claimed: count,
+    counts: { ...noCounts, unreached: count },
+  });
+  const all = (count: number) => ({ claimed: count, counts: delivered(count) });
 
   test.each<[string, Slices, Partial<Division>, number]>([
-    ['who were read', [{ ...whole, counts: unreached(3) }, whole], {}, 3],
-    ['all who were not attempted', [whole, { ...part, counts: delivered(30) }], {}, 70],
+    ['who were read', [{ ...whole, ...unreached(3) }, whole], {}, 3],
+    ['all who were not attempted', [whole, { ...part, ...all(30) }], {}, 70],
     ['who were to be in a slice that nobody has had', [whole, undefined], {}, 100],
     ['who were to be in a cancelled slice', [whole, { ...whole, ended: 'cancelled' }], {}, 100],
-    ['never fewer than those who were read', [{ ...part, counts: unreached(180) }], {}, 180],
-    ['one at least if the audience has grown', [{ ...part, counts: delivered(130) }], {}, 1],
+    ['never fewer than those who were read', [{ ...part, ...unreached(180) }], {}, 180],
+    ['one at least if the audience has grown', [{ ...part, ...all(130) }], {}, 1],
     ['one at least of users', [part], { users: 3, subscribers: undefined }, 1],
     ['one at least with a condition', [part], { conditions: { channels: ['news'] } }, 1],
     ['nobody with a condition if all was read', [whole], { conditions: { seenWithinDays: 7 } }, 0],
@@ -74,7 +78,7 @@ describe('counts', () => {
 
   test('while functions work on it, nobody is unreached or interrupted yet', () => {
     const working = { ...interrupted, counts: { ...interrupted.counts, unreached: 1 } };
-    expect(outcomeOf(notification(), [working, undefined], msAfter(0)).counts).toEqual({
+    expect(summaryOf(notification(), [working, undefined], msAfter(0)).counts).toEqual({
       ...{ attempted: 5, delivered: 3, removed: 1, failed: 1, failures: { refused: 1 } },
       unreached: 0,
     });
@@ -97,7 +101,6 @@ describe('the status', () => {
     ['is leased late', true, storedSlice({}, 90 * minute), 90 * minute + 1000],
     ['waits in the queue', true, undefined, 75 * minute + 1000],
   ])('is sending until nobody can work on a slice that %s', (_, respondedAsync, slice, ms) => {
-    expect(overAt(notification({ respondedAsync }), slice)).toBe(msAfter(ms).getTime());
     expect(statusOf([whole, slice], ms, respondedAsync)).toBe('sending');
     expect(statusOf([whole, slice], ms + 1, respondedAsync)).toBe('interrupted');
   });
@@ -158,13 +161,13 @@ describe('the users who were reached', () => {
   });
 
   test('include those of an earlier invocation, and a copy does not change', () => {
-    const [one, other] = [new ReachedUsers(10), new ReachedUsers(10)];
-    one.add(1);
-    other.add(9);
-    const before = one.bits();
-    one.addAll(other.bits());
+    const earlier = new ReachedUsers(10);
+    earlier.add(1);
+    const before = earlier.bits();
+    const later = new ReachedUsers(10, before);
+    later.add(9);
     expect([...before]).toEqual([2, 0]);
-    expect([...one.bits()]).toEqual([2, 2]);
+    expect([...later.bits()]).toEqual([2, 2]);
   });
 
   test('are unknown without bits', () => {

@@ -49,9 +49,7 @@ export function sliceDependencies(
       inFlight,
       onFault: observe.fault,
     }),
-    clock,
+    ...{ clock, sleep, abortAfter, random: Math.random },
     observe,
-    sleep,
-    abortAfter,
   };
 }
