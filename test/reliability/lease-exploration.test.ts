@@ -1,4 +1,4 @@
-import { refusal } from '../../lambdas/store/lease.ts';
+import { refusal } from '../../lambdas/store/slices.ts';
 import { explore } from '../simulation/lease-exploration.ts';
 
 test('whatever three invocations do: nobody is pushed to twice, no claim is lost, an end is in reach', () => {

@@ -8,7 +8,7 @@ import {
   refusal,
   stopCondition,
   writeCondition,
-} from '../../lambdas/store/lease.ts';
+} from '../../lambdas/store/slices.ts';
 import { useDatabase } from '../fixtures/database.ts';
 import { explore, type Rule } from './lease-exploration.ts';
 
@@ -42,16 +42,9 @@ test('each fault of one token in the rule is found', () => {
 test('the database refuses what the rule refuses, in each kind of meeting', async () => {
   const { DELIVERIES_TABLE: TableName } = database.tables;
   for (const [state, event] of explore(refusal, smallBounds).meetings.values()) {
-    const { lease, ended, isStopped, attempted } = state;
+    const { lease, ended, isStopped, claimed } = state;
     const Item = {
-      ...{
-        id: 'n/0',
-        expiresAt: 5_000_000_000,
-        attempted,
-        pending: 1,
-        unreached: 0,
-        isRead: false,
-      },
+      ...{ id: 'n/0', expiresAt: 5_000_000_000, claimed },
       ...(lease && { leasedBy: lease.by, leaseWrite: lease.n }),
       ...(ended && { ended }),
       ...(isStopped && { stoppedAt: 900 }),
@@ -86,7 +79,7 @@ function conditionOf(event: LeaseEvent) {
     case 'stop':
       return { expression: stopCondition, values: {} };
     case 'cancel':
-      return { expression: cancelCondition, values: { by: event.by, zero: 0, no: false } };
+      return { expression: cancelCondition, values: { by: event.by, zero: 0 } };
   }
 }
 
@@ -106,7 +99,7 @@ const replacements: readonly (readonly string[])[] = [
 
 /** The rule with one token replaced, in all ways that are JavaScript. */
 function faultyRules(): { readonly name: string; readonly rule: Rule }[] {
-  const source = readFileSync('lambdas/store/lease.ts', 'utf8');
+  const source = readFileSync('lambdas/store/slices.ts', 'utf8');
   const { code } = transformSync(functionIn(source, 'refusal') + functionIn(source, 'isSame'), {
     jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
     isModule: false,

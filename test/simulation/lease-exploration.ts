@@ -1,4 +1,4 @@
-import type { LeaseEvent, LeaseState, refusal } from '../../lambdas/store/lease.ts';
+import type { LeaseEvent, LeaseState, refusal } from '../../lambdas/store/slices.ts';
 
 /**
  * Every order in which invocations can deliver one slice: they claim its chunks, push, save, end, release, give back,
@@ -340,15 +340,14 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
 
   /** @param key small numbers which tell apart the events of one kind. */
   function judge(state: State, event: LeaseEvent, ...key: readonly number[]): ReturnType<Rule> {
-    const { by, ended, isStopped, attempted } = state;
+    const { by, ended, isStopped, position } = state;
     const met = {
       lease: by === 0 ? undefined : { by: names[by]!, n: lastN },
       ended: ends[ended],
       isStopped: isStopped === 1,
-      attempted,
-      isEmpty: false,
+      claimed: position,
     };
-    const meeting = String.fromCharCode(by, ended, isStopped, attempted, ...key);
+    const meeting = String.fromCharCode(by, ended, isStopped, position, ...key);
     if (!meetings.has(meeting)) meetings.set(meeting, [met, event]);
     return rule(met, event);
   }

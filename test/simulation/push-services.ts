@@ -65,7 +65,8 @@ export function simulatedTransport(
       function write(): void {
         if (!mayStart()) {
           run.note(() => `may not start: ${path}`);
-          return reject(new NotStartedError());
+          reject(new NotStartedError());
+          return;
         }
         const { title, data } = notifications.get(path)!;
         const attempt: PushAttempt = {
