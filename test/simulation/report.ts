@@ -20,7 +20,7 @@ export const { clockDifferenceMs } = sliceTimeline;
 export const formerUserMs = 2000 + 1;
 
 /** Of one event. A slow delivery needs all of them. */
-export const lambdaAttempts = 3;
+const lambdaAttempts = 3;
 
 /** The results of responses and of `GET`. */
 export function resultsOf({ responses, notifications }: Report): Result[] {

@@ -172,7 +172,7 @@ export function randomScenario(world: World): Scenario {
   const removals = world.stream('removals');
   const userRemoval = () => ({ at: timeIn(removals), userId: removals.pick(users) });
   const isMonthEnd = faults.occurs('month ends');
-  const isSlow = faults.occurs('slow delivery');
+  const isSlow = subscribers >= leastSlow && faults.occurs('slow delivery');
   const calls = randomCalls(world, timeIn, commands, isMonthEnd, isSlow);
   const devices = world.stream('devices');
   const deviceRemoval = (): DeviceRemoval => {
@@ -204,8 +204,9 @@ export function randomScenario(world: World): Scenario {
   };
 }
 
-/** Pushes to everyone take longer than two attempts of Lambda, and less than three. */
+/** Pushes to everyone take longer than two attempts of Lambda, and less than three: to fewer, one push takes minutes. */
 const slowDeliverySeconds = 1600;
+const leastSlow = 20;
 
 /** Many leave after the cap was lowered. Others come when every function knows the new cap. */
 function someLoweredCap(world: World) {
