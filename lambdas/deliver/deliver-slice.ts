@@ -1,5 +1,6 @@
 import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
 import { rendered } from '../../contract/placeholders.ts';
+import type { SigningProject } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
 import type { Slice } from '../../contract/slice.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
@@ -8,10 +9,10 @@ import type { Message } from '../push/pushing/push.ts';
 import type { Pusher, StartPushing } from '../push/pushing/pusher.ts';
 import type { AudienceStore } from '../store/audience.ts';
 import { type EventCounterStore, eventCounter } from '../store/event-counters.ts';
+import type { ProjectStore } from '../store/projects.ts';
 import type { StoredSlice } from '../store/slices.ts';
 import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
-import type { CurrentProject } from './current-project.ts';
 import { type Deadlines, type Timers, whileTimeIsLeft } from './deadlines.ts';
 import type { Chunk, Lease, LeaseDependencies } from './lease.ts';
 import type { Observer } from './observer.ts';
@@ -237,4 +238,44 @@ async function leave(
   const { counts, isRead } = state!;
   deps.observe.delivered(slice, { counts, isRead, isStopped, error });
   return { hasEnded: true, state, error };
+}
+
+/** The project of a delivery, as it was read last. */
+export class CurrentProject {
+  /** Whether it was deleted meanwhile. Another one may have its id. */
+  isGone = false;
+  /** Start of the last read that found it: epoch ms. */
+  knownAt: number;
+  readonly #projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
+  readonly #clock: () => Date;
+  #project: SigningProject;
+
+  /** @param knownAt epoch ms at which it existed. */
+  constructor(
+    projects: Pick<ProjectStore<SigningProject>, 'refresh'>,
+    clock: () => Date,
+    project: SigningProject,
+    knownAt: number,
+  ) {
+    this.#projects = projects;
+    this.#clock = clock;
+    this.#project = project;
+    this.knownAt = knownAt;
+  }
+
+  get vapid(): SigningProject['vapid'] {
+    return this.#project.vapid;
+  }
+
+  async refresh(signal?: AbortSignal): Promise<void> {
+    const startedAt = this.#clock().getTime();
+    const { projectId, ref } = this.#project;
+    const found = await this.#projects.refresh(projectId, signal);
+    if (found?.ref !== ref) {
+      this.isGone = true;
+      return;
+    }
+    this.#project = found;
+    this.knownAt = startedAt;
+  }
 }

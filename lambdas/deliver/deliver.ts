@@ -3,9 +3,8 @@ import type { Slice } from '../../contract/slice.ts';
 import { freeAt } from '../results/summary.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SliceStore } from '../store/slices.ts';
-import { CurrentProject } from './current-project.ts';
 import { deadlinesOfFunction, whileTimeIsLeft } from './deadlines.ts';
-import { deliverSlice, type SliceDependencies } from './deliver-slice.ts';
+import { CurrentProject, deliverSlice, type SliceDependencies } from './deliver-slice.ts';
 import { Lease } from './lease.ts';
 
 export interface DeliverDependencies extends SliceDependencies {

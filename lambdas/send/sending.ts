@@ -10,9 +10,9 @@ import { routes } from '../../contract/routes.ts';
 import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
 import { contentOf } from '../../contract/send-fields.ts';
 import type { Slice } from '../../contract/slice.ts';
-import { CurrentProject } from '../deliver/current-project.ts';
 import { type Deadlines, deadlinesOfRequest } from '../deliver/deadlines.ts';
 import type { DeliverDependencies } from '../deliver/deliver.ts';
+import { CurrentProject } from '../deliver/deliver-slice.ts';
 import type { Parts } from '../store/counters.ts';
 import {
   expiryOf,

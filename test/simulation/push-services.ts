@@ -1,6 +1,9 @@
 import type { PushMessage } from '../../contract/message.ts';
-import { NoResponseError, NotStartedError } from '../../lambdas/push/transport/errors.ts';
-import type { PushResponse } from '../../lambdas/push/transport/read-response.ts';
+import {
+  NoResponseError,
+  NotStartedError,
+  type PushResponse,
+} from '../../lambdas/push/transport/response.ts';
 import type { PushRequest, Transport } from '../../lambdas/push/transport/transport.ts';
 import type { FunctionRun } from './function-run.ts';
 import type { PushAttempt, World } from './world.ts';

@@ -1,5 +1,5 @@
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import type { PushResponse } from '../transport/read-response.ts';
+import type { PushResponse } from '../transport/response.ts';
 
 /** Consequence of a push service's response for the push and its subscription. */
 export type Outcome =

@@ -4,8 +4,7 @@ import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type { NotificationContent } from '../../../contract/schemas/notification.ts';
 import type { HeaderName } from '../../../contract/send-fields.ts';
-import { encryption } from '../crypto/encryption.ts';
-import { topicHeader } from '../crypto/topic-header.ts';
+import { encryption, topicHeader } from '../crypto/encryption.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { PushRequest } from '../transport/transport.ts';
 

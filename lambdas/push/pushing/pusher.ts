@@ -7,11 +7,10 @@ import { pushServiceOf } from '../../../contract/push-services.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { sliceTimeline } from '../../../contract/timeline.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
-import { NoResponseError, NotStartedError, UnsendableError } from '../transport/errors.ts';
+import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Batches } from './batches.ts';
 import { type Outcome, outcomeOf, type Settled, stepAfter } from './outcome.ts';
-import { Pace } from './pace.ts';
 import {
   type EncryptFor,
   encryptionFor,
@@ -23,7 +22,7 @@ import {
   pushesByOrigin,
   useOtherPair,
 } from './push.ts';
-import { type InFlightLimits, nextToStart, PushService, promptMs } from './push-service.ts';
+import { type InFlightLimits, nextToStart, Pace, PushService, promptMs } from './push-service.ts';
 
 /** Epoch ms. */
 export interface PushTimes {

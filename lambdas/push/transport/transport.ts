@@ -1,7 +1,6 @@
 import { validateHeaderValue } from 'node:http';
 import { type ConnectionSettings, Connections } from './connections.ts';
-import { UnsendableError } from './errors.ts';
-import type { PushResponse } from './read-response.ts';
+import { type PushResponse, UnsendableError } from './response.ts';
 
 export interface PushRequest {
   /** Scheme, host and port of the push service. */

@@ -2,10 +2,9 @@ import type { Recipient } from '../../../contract/audience.ts';
 import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Slice } from '../../../contract/slice.ts';
-import { CurrentProject } from '../../../lambdas/deliver/current-project.ts';
 import { deadlinesOfRequest } from '../../../lambdas/deliver/deadlines.ts';
 import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
-import { deliverSlice } from '../../../lambdas/deliver/deliver-slice.ts';
+import { CurrentProject, deliverSlice } from '../../../lambdas/deliver/deliver-slice.ts';
 import { Lease } from '../../../lambdas/deliver/lease.ts';
 import { type SendOutcome, send } from '../../../lambdas/send/send.ts';
 import {

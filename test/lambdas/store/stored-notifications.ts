@@ -2,8 +2,7 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
-import type { NewNotification } from '../../../lambdas/store/sends.ts';
-import { sendStore } from '../../../lambdas/store/sends.ts';
+import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import {
   type SliceKey,
   type SliceWrite,

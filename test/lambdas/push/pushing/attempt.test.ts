@@ -1,5 +1,5 @@
 import { noCounts } from '../../../../contract/counts.ts';
-import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
+import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/response.ts';
 import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const timeout = new NoResponseError('No response in time.', { isTimeout: true });

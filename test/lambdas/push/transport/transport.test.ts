@@ -5,7 +5,7 @@ import {
   NoResponseError,
   NotStartedError,
   UnsendableError,
-} from '../../../../lambdas/push/transport/errors.ts';
+} from '../../../../lambdas/push/transport/response.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
 import { certificate } from '../../../../local/push-service/certificate.ts';
 import {

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
-import { NoResponseError } from '../../../../lambdas/push/transport/errors.ts';
-import { bodyLimitBytes, readResponse } from '../../../../lambdas/push/transport/read-response.ts';
+import {
+  bodyLimitBytes,
+  NoResponseError,
+  readResponse,
+} from '../../../../lambdas/push/transport/response.ts';
 
 const lines = (...text: string[]) => text.join('\r\n');
 
