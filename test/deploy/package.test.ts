@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { startDynamoDb } from 'aws-emulator/dynamodb';
+import { readAssembly, resourcesOf, type Template } from 'aws-emulator/template';
 import { unzipSync } from 'fflate';
 import { filesIn } from '../../lib/build/files-in.ts';
 import { writeAwsPackage } from '../../lib/build/write-package.ts';
-import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { readAssembly, resourcesOf, type Template } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { programOf, runCommand } from '../fixtures/npm-project.ts';

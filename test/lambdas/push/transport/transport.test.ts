@@ -1,13 +1,13 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { certificate } from '../../../../bench/certificate.ts';
 import {
   NoResponseError,
   NotStartedError,
   UnsendableError,
 } from '../../../../lambdas/push/transport/response.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
-import { certificate } from '../../../../local/push-service/certificate.ts';
 import {
   accept,
   acceptingServer,
