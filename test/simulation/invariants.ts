@@ -272,8 +272,10 @@ function slicesAddUpToResponse(report: Report): string | undefined {
       stored.attempted >= returned.attempted &&
       stored.delivered + interrupted >= returned.delivered;
     if (hasUnheard(report, stored.id) && isInterrupted) continue;
+    const { unreached = 0 } = returned;
     const isBetterKnown =
-      stored.attempted === returned.attempted && stored.failed < returned.failed;
+      stored.attempted + (stored.unreached ?? 0) === returned.attempted + unreached &&
+      stored.failed < returned.failed;
     if (isBetterKnown) continue;
     // A repeated request has continued what the first one has left.
     if (returned.unreached !== undefined && stored.attempted >= returned.attempted) continue;
