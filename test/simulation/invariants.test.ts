@@ -209,7 +209,8 @@ const breakages: Readonly<
         withCondition(world, 'updatedAt < :updatedAt', 'attribute_exists(endpointHash)'),
     },
     'registration changed',
-    'late write',
+    'requests overlap',
+    'held request',
   ],
   removedStaysRemoved: [
     'every second read finds a project that was removed',
