@@ -1,9 +1,8 @@
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { readThrottle } from '../doctor/aws-facts.ts';
+import { readConcurrency, readThrottle } from '../doctor/aws-facts.ts';
+import type { Finding } from '../doctor/checks.ts';
 import { concurrencyFinding } from '../doctor/checks.ts';
-import type { Finding } from '../doctor/finding.ts';
-import { readConcurrency } from '../doctor/lambda-facts.ts';
 import type { Settings } from './settings-file.ts';
 
 /**

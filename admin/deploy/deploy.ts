@@ -4,11 +4,16 @@ import { stackNameOf } from '../../contract/stack-name.ts';
 import { programName } from '../calls.ts';
 import { connect } from '../commands/connection.ts';
 import { runCarillon } from '../commands/run.ts';
-import { deployedStack, type Template } from '../deployed-stack.ts';
-import { type Finding, findingLine } from '../doctor/finding.ts';
+import {
+  deployedStack,
+  type StackState,
+  stackAdvice,
+  stackStateOf,
+  type Template,
+} from '../deployed-stack.ts';
+import { type Finding, findingLine } from '../doctor/checks.ts';
 import { CommandError } from '../errors.ts';
-import { type StackState, stackAdvice, stackStateOf } from '../stack-state.ts';
-import type { Conversation } from '../terminal/conversation.ts';
+import type { Conversation } from '../terminal/ask.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import { readLimits } from './account-limits.ts';
 import type { AwsAccount } from './aws-account.ts';

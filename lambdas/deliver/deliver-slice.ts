@@ -1,4 +1,6 @@
+import { limits } from '../../contract/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
+import { type OldWorkerName, withOldWorker } from '../../contract/old-worker.ts';
 import { rendered } from '../../contract/placeholders.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
@@ -166,7 +168,7 @@ function pushing(
   const { project, userIds, content: options, pushesPerSecond, awaitedSince } = slice;
   const { reached } = lease;
   return {
-    messages: messagesOf(slice),
+    messages: messagesOf(slice, current.oldWorker),
     options,
     times: {
       lastPushAt: deadlines.lastPushAt,
@@ -194,15 +196,27 @@ function pushing(
   };
 }
 
-/** One message for each of the slice's event counters; with values, one for each recipient. */
-function messagesOf(slice: Slice): readonly Message[] {
+/**
+ * One message for each of the slice's event counters; with values, one for each recipient.
+ * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
+ */
+function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
   const { notificationId, content, values, eventsUrl, eventWindowSeconds } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
-    const serialised = (content: NotificationContent) =>
-      Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)));
-    if (values === undefined) return serialised(content);
-    return ({ user }) => serialised(rendered(content, values[user!]!));
+    const serialised = (content: NotificationContent, worker?: OldWorkerName): Buffer => {
+      const message = pushMessage(notificationId, content, url, eventWindowSeconds);
+      const bytes = Buffer.from(JSON.stringify(worker ? withOldWorker(worker, message) : message));
+      return worker && bytes.length > limits.messageBytes ? serialised(content) : bytes;
+    };
+    if (values !== undefined) {
+      return ({ user, imported }) =>
+        serialised(rendered(content, values[user!]!), imported && oldWorker);
+    }
+    const own = serialised(content);
+    if (oldWorker === undefined) return own;
+    const withOld = serialised(content, oldWorker);
+    return ({ imported }) => (imported ? withOld : own);
   });
 }
 
@@ -265,6 +279,12 @@ export class CurrentProject {
 
   get vapid(): SigningProject['vapid'] {
     return this.#project.vapid;
+  }
+
+  /** The service worker that imported subscriptions may still have. */
+  get oldWorker(): OldWorkerName | undefined {
+    const { oldWorker } = this.#project;
+    return oldWorker && this.#clock() < oldWorker.until ? oldWorker.name : undefined;
   }
 
   async refresh(signal?: AbortSignal): Promise<void> {

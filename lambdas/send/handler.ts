@@ -16,6 +16,7 @@ import { sumOf } from '../store/counters.ts';
 import { notificationStore } from '../store/notifications.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { sendStore } from '../store/sends.ts';
+import { keyedHash } from '../store/subscription-keys.ts';
 import { usedParts } from '../store/usage.ts';
 import { sliceStarter } from './invoker.ts';
 import { send } from './send.ts';
@@ -52,7 +53,9 @@ export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { project, signal } = event;
   steadyClock.start();
   const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
-  const key = idempotencyKey(event);
+  const given = idempotencyKey(event);
+  // What is stored follows from this, so that a key that is easy to guess gives nothing away.
+  const key = given && keyedHash(project, 'Idempotency-Key', given).toString('hex');
   const sentAt = clock();
   const users = usersOf(request);
   if (users !== undefined) return { request, audience: users, sentAt, idempotencyKey: key };

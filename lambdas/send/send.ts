@@ -16,7 +16,7 @@ import {
   summaryOf,
 } from '../results/summary.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
-import { isFull } from '../store/counters.ts';
+import { roomBelow } from '../store/counters.ts';
 import {
   largestMessage,
   newSending,
@@ -66,7 +66,8 @@ async function begin(
 ): Promise<SendOutcome> {
   const { call, notification, slices, deadlines } = sending;
   // The transaction decides. What it would refuse needs no audience.
-  if (call.sent !== undefined && isFull(call.sent, cap)) throw capReached(cap, call.sentAt);
+  if (call.sent !== undefined && roomBelow(cap, call.sent) === 0)
+    throw capReached(cap, call.sentAt);
   assertTimeIsLeft(deps, sending);
   const msLeft = deadlines.lastPushAt - deps.clock().getTime();
   const [slice] = slices;

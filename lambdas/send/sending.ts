@@ -51,7 +51,7 @@ export interface SendCall {
   readonly sent?: Parts | undefined;
   /** The name of the member who sends, if it is one. */
   readonly sentBy?: string | undefined;
-  /** The header of that name, if given. */
+  /** A keyed hash of the header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
   /** The earlier request with that key, if that was read. */
   readonly earlier?: EarlierRequest | undefined;

@@ -110,7 +110,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       const begin = () => takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
       const outcome = await begin();
       if (outcome !== 'no_month') return outcome;
-      if (!(await createMonth(notification, abortSignal))) return 'project_gone';
+      if (!(await createMonth(notification, cap, abortSignal))) return 'project_gone';
       const second = await begin();
       return second === 'no_month' ? 'project_gone' : second;
     },
@@ -189,16 +189,17 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   /** @returns whether the counter of the month exists now. It does not without the project. */
   async function createMonth(
     notification: NewNotification,
+    cap: number | null,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
     const TransactItems = [
       { ConditionCheck: projectExists(notification) },
-      ...newParts(monthOf(notification)).map(({ used, ...Key }) => ({
+      ...newParts(monthOf(notification), 0, cap).map(({ projectRef, period, ...units }) => ({
         Update: {
           TableName: tables.usage,
-          Key,
+          Key: { projectRef, period },
           ConditionExpression: 'attribute_not_exists(period)',
-          ...attributeChanges({ used }),
+          ...attributeChanges(units),
         },
       })),
     ];

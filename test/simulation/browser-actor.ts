@@ -1,5 +1,4 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { subscribe } from '../../lambdas/subscribe/subscribe.ts';
 import { tables } from './database/memory-database.ts';
@@ -49,6 +48,7 @@ export async function browserActor(
   }
   if (unsubscribesAt === undefined) return;
   await scheduler.sleep(unsubscribesAt - sinceStart());
+  const requestedAt = scheduler.now;
   await environments.run(
     'unsubscribe',
     path,
@@ -58,7 +58,7 @@ export async function browserActor(
       const project = await identityProjects.find(projectId, signal);
       if (project === undefined) return;
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
-      await subscriptions.removeBatch(project.ref, [endpointHash(href)], signal);
+      await subscriptions.unsubscribe(project, href, requestedAt, signal);
     },
   );
 
@@ -92,6 +92,7 @@ export async function browserActor(
             keys: browserKeys,
             ...{ userId, channels: [...channels] },
             applicationServerKey: publicKeyOf(storedPairNumber),
+            requestedAt: at,
           },
           deployedCap ?? Number.MAX_SAFE_INTEGER,
           signal,

@@ -62,10 +62,10 @@ export class Owner {
 
   /** @returns whether it was removed; undefined without a response. */
   removeDevice({ userId, origin, path }: DeviceRemoval): Promise<number | undefined> {
-    return this.#request('removeDevice', async (run, { dynamo }, { ref }, signal) => {
+    return this.#request('removeDevice', async (run, { dynamo }, project, signal) => {
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
-      const found = [[endpointHash(origin + path)]];
-      return removeFound(subscriptions, ref, userId, found, signal);
+      const found = [[endpointHash(project, origin + path)]];
+      return removeFound(subscriptions, project.ref, userId, found, signal);
     });
   }
 

@@ -4,6 +4,7 @@ import type { NotificationResult, SendResult } from '../../contract/schemas/noti
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import { usersOf } from '../../lambdas/send/sending.ts';
 import { endpointHash, positionOf } from '../../lambdas/store/subscription-keys.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { simulatedConditions } from './conditions.ts';
 import type { Browser, Call } from './scenario.ts';
 import type { Report, Response } from './simulation.ts';
@@ -96,7 +97,7 @@ export function lostSlices(report: Report, id: string, { at }: Call): readonly S
 export function isInSlice({ slice }: SliceFate, { origin, path, userId }: Browser): boolean {
   const { userIds, from, to } = slice;
   if (userIds !== undefined) return userId !== undefined && userIds.includes(userId);
-  const position = positionOf(endpointHash(origin + path));
+  const position = positionOf(endpointHash(keyed(slice.project), origin + path));
   return from <= position && position < to;
 }
 

@@ -29,6 +29,7 @@ import {
 } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { usedParts } from '../../lambdas/store/usage.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';
 import { browserActor, type Subscribed } from './browser-actor.ts';
 import { type CounterFaults, counterFaultsOf } from './counters.ts';
@@ -239,7 +240,8 @@ export async function simulate(
     secretKeyHash: string,
   ): void {
     const project: ProjectItem = {
-      ...{ projectId, ref, name: 'Shop', secretKeyHash, members: {}, userIds: 'open' },
+      ...keyed(ref),
+      ...{ projectId, name: 'Shop', secretKeyHash, members: {}, userIds: 'open' },
       ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
       ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
       createdAt: new Date(0).toISOString(),
@@ -249,7 +251,7 @@ export async function simulate(
     database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;
     for (const { origin, path, seenAgoMs, storedPairNumber, ...choice } of browsers) {
-      const hash = endpointHash(origin + path);
+      const hash = endpointHash(project, origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {
         ...subscriptionKey(ref, hash),

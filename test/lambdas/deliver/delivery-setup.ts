@@ -118,7 +118,7 @@ export function deliverySetup({
     database.put(tables.usage, { ...part });
   }
   const users = userIds.map((userId) => ({
-    ...recipient(userId, endpointHash(userId)),
+    ...recipient(userId, endpointHash(project, userId)),
     projectUser: projectUser(project.ref, userId),
   }));
   for (const one of [...audience, ...users]) {

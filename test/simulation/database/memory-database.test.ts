@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { removeProject } from '../../../admin/project-removal.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
@@ -9,12 +8,14 @@ import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { removeProject } from '../../../lambdas/store/project-removal.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import { sliceStore } from '../../../lambdas/store/slices.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { usedParts } from '../../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { Random } from '../time/random.ts';
 import { MemoryDatabase, tables } from './memory-database.ts';
 
@@ -104,6 +105,7 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     ended: random.pick([undefined, undefined, 'delivered'] as const),
   };
   const cap = random.pick([null, 3]);
+  const hash = (href: string) => endpointHash(keyed(ref), href);
   const subscriberCap = random.pick([null, 3, 6]);
   const now = new Date('2099-11-20T13:00:00Z');
   const earlier = { requestHash: 'hash', sendId: send.id, ownedBy: by, ownedAt: 0 };
@@ -119,22 +121,16 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
         const endpoint = { href: first, origin: 'https://push.example', path: first.slice(20) };
         const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
         const saved = { endpoint, keys, userId, channels };
-        return subscriptions(stores, seenAt).save(ref, saved, subscriberCap);
+        return subscriptions(stores, seenAt).save(keyed(ref), saved, subscriberCap);
       },
     ],
-    [`remove ${first}`, (stores) => subscriptions(stores).removeBatch(ref, [endpointHash(first)])],
-    [
-      `removeBatch ${hrefs}`,
-      (stores) => subscriptions(stores).removeBatch(ref, hrefs.map(endpointHash)),
-    ],
+    [`remove ${first}`, (stores) => subscriptions(stores).removeBatch(ref, [hash(first)])],
+    [`removeBatch ${hrefs}`, (stores) => subscriptions(stores).removeBatch(ref, hrefs.map(hash))],
     [
       `removeOfEarlierPairs ${hrefs}`,
-      (stores) => subscriptions(stores).removeOfEarlierPairs(ref, 1, hrefs.map(endpointHash)),
+      (stores) => subscriptions(stores).removeOfEarlierPairs(ref, 1, hrefs.map(hash)),
     ],
-    [
-      `correctPair ${first}`,
-      (stores) => subscriptions(stores).correctPair(ref, endpointHash(first), 1),
-    ],
+    [`correctPair ${first}`, (stores) => subscriptions(stores).correctPair(ref, hash(first), 1)],
     ['count', ({ dynamo, names }) => usedParts(dynamo, names.usage)(ref, '2099-11')],
     [
       `everyone ${range.from}`,
@@ -156,7 +152,7 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     [
       `isOf ${first}`,
       ({ dynamo, names }) =>
-        audienceStore(dynamo, names.subscriptions).isOf(ref, 'ann', endpointHash(first)),
+        audienceStore(dynamo, names.subscriptions).isOf(ref, 'ann', hash(first)),
     ],
     [
       `begin ${send.id} by ${by}`,
