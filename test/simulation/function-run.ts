@@ -6,6 +6,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { sliceTimeline } from '../../contract/timeline.ts';
 import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';
@@ -115,6 +116,8 @@ export class FunctionRun implements Timers {
         const ms = this.random.pick([2000, 10_000, 100_000, Number.POSITIVE_INFINITY]);
         this.#cutOff = { from, to: from + ms };
         this.delay(ms);
+        // Another function may have taken its slice over meanwhile.
+        if (ms > sliceTimeline.leaseMs) this.#world.unheard.add(this.requestId);
       }
       body().then(
         (value) => end({ kind: 'returned', value }),

@@ -218,7 +218,8 @@ const breakages: Readonly<
         ),
     },
     'registration changed',
-    'late write',
+    'requests overlap',
+    'held request',
   ],
   removedStaysRemoved: [
     'every second read finds a project that was removed',

@@ -47,6 +47,8 @@ export function simulatedTransport(
   const { random } = run;
   return ({ path, timeoutMs, headers, mayStart }: PushRequest) =>
     new Promise((resolve, reject) => {
+      const { title, data } = notifications.get(path)!;
+      world.started.set(data.id, (world.started.get(data.id) ?? 0) + 1);
       const opensIn = faults.occurs('slow connection') ? random.between(500, 9000) : 0;
       const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
       if (opensIn + took > 500) run.delay(opensIn + took);
@@ -71,7 +73,6 @@ export function simulatedTransport(
           reject(new NotStartedError());
           return;
         }
-        const { title, data } = notifications.get(path)!;
         const attempt: PushAttempt = {
           ...{ notificationId: data.id, title, path },
           ...{ run: run.name, pusher, requestId: run.requestId, startedAt: scheduler.now },

@@ -21,7 +21,10 @@ export const { clockDifferenceMs } = sliceTimeline;
 export const formerUserMs = 2000 + 1;
 
 /** Of one event. A slow delivery needs all of them. */
-export const lambdaAttempts = 3;
+const lambdaAttempts = 3;
+
+/** For which an attempt whose function does not die pushes. */
+const leastAttemptMs = sliceTimeline.timeoutMs - sliceTimeline.lastChunkBeforeEndMs - 60_000;
 
 /** The results of responses and of `GET`. */
 export function resultsOf({ responses, notifications }: Report): Result[] {
@@ -72,16 +75,20 @@ function fatesOf({ world }: Report, id: string): readonly SliceFate[] {
 
 /**
  * The slices of a notification that AWS may lose: Lambda has refused them until the end of the request, has lost or
- * dropped the event, or the attempts whose function has not died are too few.
+ * dropped the event, or the attempts whose function has not died are too few. Repeated pushes take from the pace.
  */
 export function lostSlices(report: Report, id: string, { at }: Call): readonly SliceFate[] {
-  const attemptsNeeded = report.scenario.isSlow ? lambdaAttempts : 1;
+  const { isSlow, pushesPerSecond } = report.scenario;
+  const attemptsNeeded = isSlow ? lambdaAttempts : 1;
+  const pushedForMs = ((report.world.started.get(id) ?? 0) / pushesPerSecond) * 1000;
+  const isUsedUp = isSlow && pushedForMs > lambdaAttempts * leastAttemptMs;
   return fatesOf(report, id).filter(
     ({ accepted, events, isTooOld, refusedAt, deaths }) =>
       (events === 0 &&
         (accepted > 0 ||
           refusedAt > report.world.startsAt + at + sendTimeline.lastPushMs - 3000)) ||
       isTooOld ||
+      isUsedUp ||
       deaths + attemptsNeeded > lambdaAttempts,
   );
 }

@@ -96,7 +96,9 @@ export function randomScenario(world: World): Scenario {
   const { faults } = world;
   const random = world.stream('scenario');
   const loweredCap = faults.occurs('cap lowered') ? someLoweredCap(world) : undefined;
-  const subscribers = loweredCap?.subscribers ?? random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
+  const isSlow = loweredCap === undefined && faults.occurs('slow delivery');
+  const someSubscribers = random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
+  const subscribers = loweredCap?.subscribers ?? (isSlow ? slowSubscribers : someSubscribers);
   const durationMs = random.pick([100, 5000, 40_000]);
   const timeIn = (stream: Random) => stream.between(0, durationMs);
   const some = faults.occurs('subscriber added') ? world.stream('newcomers').integer(1, 4) : 0;
@@ -172,7 +174,6 @@ export function randomScenario(world: World): Scenario {
   const removals = world.stream('removals');
   const userRemoval = () => ({ at: timeIn(removals), userId: removals.pick(users) });
   const isMonthEnd = faults.occurs('month ends');
-  const isSlow = faults.occurs('slow delivery');
   const calls = randomCalls(world, timeIn, commands, isMonthEnd, isSlow);
   const devices = world.stream('devices');
   const deviceRemoval = (): DeviceRemoval => {
@@ -196,7 +197,7 @@ export function randomScenario(world: World): Scenario {
     monthlyCap: isMonthEnd ? 1 : random.pick([null, null, 1, 100]),
     commands,
     pushesPerSecond: isSlow
-      ? Math.max(1, subscribers) / slowDeliverySeconds
+      ? subscribers / slowDeliverySeconds
       : random.pick([20, 1250, 3000, 20_000]),
     isSlow,
     fewConnections: random.chance(0.3),
@@ -204,8 +205,12 @@ export function randomScenario(world: World): Scenario {
   };
 }
 
-/** Pushes to everyone take longer than two attempts of Lambda, and less than three. */
+/**
+ * Pushes to everyone take longer than two attempts of Lambda, and less than three. With fewer recipients, those of one
+ * chunk may take longer than an attempt leaves for its last.
+ */
 const slowDeliverySeconds = 1600;
+const slowSubscribers = 80;
 
 /** Many leave after the cap was lowered. Others come when every function knows the new cap. */
 function someLoweredCap(world: World) {

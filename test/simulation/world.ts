@@ -100,6 +100,8 @@ export class World {
   readonly faults: Faults;
   readonly database: MemoryDatabase;
   readonly attempts: PushAttempt[] = [];
+  /** Pushes of each notification that have taken from the pace, also those without a connection. */
+  readonly started = new Map<string, number>();
   /** Epoch ms of the calls to the database that have begun, by invocation and kind. */
   readonly calls = new Map<string, number[]>();
   /** Functions that Lambda ended. */

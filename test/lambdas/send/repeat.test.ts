@@ -176,15 +176,17 @@ describe('a repetition of a request that has sent nothing', () => {
     expect(await setup.sent()).toBe(1);
   });
 
-  test('is told to try again if it attempts nobody, and leaves the send to the next one', async () => {
-    const setup = deliverySetup();
-    await firstDied(setup, { audience: { subscribers: 60_000 } });
+  test('is told to try again if it attempts nobody either, and leaves the send to the next one', async () => {
+    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 }, chunkMs: 21_500 });
     const { deps } = setup;
-    const [{ notificationId }] = setup.notifications() as [{ notificationId: string }];
-    await setup.until(32_000);
-    const slices = { ...deps.slices, find: failing };
-    await expect(setup.send({ idempotencyKey }, { ...deps, slices })).rejects.toMatchObject(busy);
-    expect(setup.notifications()).toMatchObject([{ notificationId }]);
+    const first = { ...deps, sends: { ...deps.sends, cancel: failing } };
+    await expect(setup.send({ idempotencyKey }, first)).rejects.toMatchObject(busy);
+    await setup.until(40_000);
+    await expect(setup.send({ idempotencyKey })).rejects.toMatchObject(busy);
+    await setup.until(80_000);
+    const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...accepting(chunk) }));
+    expect(await setup.send({ idempotencyKey }, { ...deps, startPushing })).toMatchObject(everyone);
+    expect(await setup.sent()).toBe(1);
   });
 
   test('takes nothing over when its own time is over', async () => {

@@ -1,0 +1,8 @@
+import { refusal } from '../../lambdas/store/slices.ts';
+import { explore } from '../simulation/lease-exploration.ts';
+
+test('whatever three invocations do: nobody is pushed to twice, no claim is lost, an end is in reach', () => {
+  const { states, fault } = explore(refusal, { writers: 3, chunks: 3, lateCalls: 2 });
+  process.stderr.write(`${states} states\n`);
+  expect(fault).toBeUndefined();
+});
