@@ -254,6 +254,13 @@ test('the month of a send is that in which it was read', async () => {
   expect(await setup.send()).toMatchObject({ kind: 'sent' });
 });
 
+test('the time of a send is that in which its audience was read', async () => {
+  const setup = deliverySetup();
+  const sentAt = new Date(setup.time.now - 1500);
+  await setup.send({ sentAt });
+  expect(setup.notifications()).toMatchObject([{ sentAt: sentAt.toISOString() }]);
+});
+
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
   const setup = deliverySetup({ counts: noneAttempted, chunkMs: 21_500 });
   await expect(setup.send()).rejects.toMatchObject(busy);
