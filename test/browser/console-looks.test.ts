@@ -330,10 +330,11 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     }
   });
 
-  test('on a desktop, what matters is seen without scrolling, one button leads, and no card is in a card', async () => {
-    const bottomOf = (selector: string) =>
-      page.$eval(selector, (element) => element.getBoundingClientRect().bottom);
-    for (const [name, reach] of Object.entries(states)) {
+  test.each(Object.entries(states))(
+    'on a desktop, what matters is seen without scrolling, one button leads, and no card is in a card: %s',
+    async (name, reach) => {
+      const bottomOf = (selector: string) =>
+        page.$eval(selector, (element) => element.getBoundingClientRect().bottom);
       await reach();
       const leading = await page.$$eval('[data-variant=filled]', (buttons) =>
         buttons
@@ -342,15 +343,15 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
           .filter((button) => getComputedStyle(button).backgroundColor === 'rgb(28, 25, 23)')
           .map((button) => button.textContent),
       );
-      expect([name, leading.length <= 1, leading]).toEqual([name, true, leading]);
-      expect([name, await page.$$('.mantine-Paper-root .mantine-Paper-root')]).toEqual([name, []]);
+      expect([leading.length <= 1, leading]).toEqual([true, leading]);
+      expect(await page.$$('.mantine-Paper-root .mantine-Paper-root')).toEqual([]);
       const cut = await page.$$eval('.mantine-Button-label', (labels) =>
         labels
           .filter((label) => getComputedStyle(label).overflow !== 'visible')
           .filter((label) => label.scrollHeight > label.clientHeight)
           .map((label) => label.textContent),
       );
-      expect([name, cut]).toEqual([name, []]);
+      expect(cut).toEqual([]);
       if (name === 'compose') {
         expect(await bottomOf('aside [type=submit]')).toBeLessThan(desktop.height);
         expect(await bottomOf('aside [aria-label=Preview]')).toBeLessThan(desktop.height);
@@ -359,46 +360,48 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
         expect(await bottomOf('[data-figure]')).toBeLessThan(desktop.height);
         expect(await bottomOf('[role=img] line')).toBeLessThan(desktop.height);
       }
-    }
-  });
+    },
+  );
 
-  test.each([desktop, phone])(
-    'with texts at 200 %, in %j, nothing is beside the screen or over another',
-    async (size) => {
+  test.each(
+    Object.entries(states).flatMap(([name, reach]) =>
+      [desktop, phone].map((size) => [name, size, reach] as const),
+    ),
+  )(
+    'with texts at 200 %, nothing is beside the screen or over another: %s, %j',
+    async (_, size, reach) => {
       await page.setViewport(size);
       await page.evaluateOnNewDocument(() => {
         addEventListener('DOMContentLoaded', () => {
           document.documentElement.style.fontSize = '200%';
         });
       });
-      for (const [name, reach] of Object.entries(states)) {
-        await reach();
-        const faults = await page.evaluate(() => {
-          const { scrollWidth } = document.documentElement;
-          const boxes = [
-            ...document.querySelectorAll(
-              'main :is(h1, h2, p, button, label, a, td, dt, dd, b, small)',
-            ),
-          ]
-            .filter((element) => element.checkVisibility() && element.children.length === 0)
-            // What is fixed is over the rest on purpose, and a link covers its row.
-            .filter((element) => element.closest('.send-bar') === null)
-            .map((element) => ({ element, box: element.getBoundingClientRect() }));
-          const overlapping = boxes.flatMap(({ element, box }, index) =>
-            boxes
-              .slice(index + 1)
-              .filter(
-                (other) =>
-                  !element.contains(other.element) &&
-                  Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 2 &&
-                  Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 2,
-              )
-              .map((other) => `${element.textContent} / ${other.element.textContent}`),
-          );
-          return [...(scrollWidth > innerWidth ? [`${scrollWidth} px wide`] : []), ...overlapping];
-        });
-        expect([name, faults]).toEqual([name, []]);
-      }
+      await reach();
+      const faults = await page.evaluate(() => {
+        const { scrollWidth } = document.documentElement;
+        const boxes = [
+          ...document.querySelectorAll(
+            'main :is(h1, h2, p, button, label, a, td, dt, dd, b, small)',
+          ),
+        ]
+          .filter((element) => element.checkVisibility() && element.children.length === 0)
+          // What is fixed is over the rest on purpose, and a link covers its row.
+          .filter((element) => element.closest('.send-bar') === null)
+          .map((element) => ({ element, box: element.getBoundingClientRect() }));
+        const overlapping = boxes.flatMap(({ element, box }, index) =>
+          boxes
+            .slice(index + 1)
+            .filter(
+              (other) =>
+                !element.contains(other.element) &&
+                Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 2 &&
+                Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 2,
+            )
+            .map((other) => `${element.textContent} / ${other.element.textContent}`),
+        );
+        return [...(scrollWidth > innerWidth ? [`${scrollWidth} px wide`] : []), ...overlapping];
+      });
+      expect(faults).toEqual([]);
     },
   );
 
@@ -418,13 +421,11 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     expect(new Set(colors).size).toBe(3);
   });
 
-  test('texts of before are gone from every view', async () => {
-    const gone =
-      /\bnobody\b|Sent, but|What to do:|At least .* subscribers not attempted|Growth: when|notifications in November|at each broadcast|of each broadcast|Send a notification$|To whom|a part of them|Some users|Only browsers|Goes to|More options|your own user id|first line of the notification|The page that a click opens|Sends exactly|Lengths and layout|Content and options|Copy id|Copy key|Outcome|docs\/sdk\.md|everyone, with|user ids?,|No response/;
-    for (const [name, reach] of Object.entries(states)) {
-      await reach();
-      expect([name, (await textOf('body')).match(gone)?.[0]]).toEqual([name, undefined]);
-    }
+  const gone =
+    /\bnobody\b|Sent, but|What to do:|At least .* subscribers not attempted|Growth: when|notifications in November|at each broadcast|of each broadcast|Send a notification$|To whom|a part of them|Some users|Only browsers|Goes to|More options|your own user id|first line of the notification|The page that a click opens|Sends exactly|Lengths and layout|Content and options|Copy id|Copy key|Outcome|docs\/sdk\.md|everyone, with|user ids?,|No response/;
+  test.each(Object.entries(states))('texts of before are gone: %s', async (_, reach) => {
+    await reach();
+    expect((await textOf('body')).match(gone)?.[0]).toBeUndefined();
   });
 
   test('what is stopped or was not attempted says why, in the words of the design', async () => {
