@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { assetsEntry } from '../lib/assets.ts';
 import { bundleFunctions } from '../lib/build/bundle-functions.ts';
 import { CarillonStack } from '../lib/carillon-stack.ts';
+import { assetsEntry } from '../lib/service-function.ts';
 import { readSettings, SettingsError } from '../lib/settings.ts';
 
 const app = new App();

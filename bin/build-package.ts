@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { filesIn } from '../lib/build/files-in.ts';
+import { filesIn } from '../lib/build/bundle-functions.ts';
 import { writeAwsPackage } from '../lib/build/write-package.ts';
 import { writePackage } from '../sdk/build/write-package.ts';
 

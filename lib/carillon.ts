@@ -10,15 +10,13 @@ import { type RouteName, routes } from '../contract/routes.ts';
 import { locateService } from '../contract/stack-name.ts';
 import { outputOf, type TableName, tableNames } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
-import { Alarms } from './alarms/alarms.ts';
+import { Alarms } from './alarms.ts';
 import { Budget, serviceTag } from './budget.ts';
-import { CustomDomain } from './custom-domain.ts';
 import { Dashboard } from './dashboard.ts';
-import { DeliverFunction } from './deliver-function.ts';
-import { HttpApi } from './http-api.ts';
+import { CustomDomain, HttpApi } from './http-api.ts';
 import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
-import { ServiceFunction } from './service-function.ts';
+import { DeliverFunction, ServiceFunction } from './service-function.ts';
 import { serviceTables } from './service-table.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
 

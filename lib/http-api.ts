@@ -2,13 +2,14 @@ import { Fn, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as logs from 'aws-cdk-lib/aws-logs';
+import * as route53 from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
-import type { CustomDomain } from './custom-domain.ts';
-import { logGroup } from './logs.ts';
+import { logGroup } from './service-function.ts';
 
 /**
  * The throttle of a route, in requests per second; the burst is half of it. It limits the cost of a flood.
@@ -198,5 +199,37 @@ export class HttpApi extends Construct {
     });
     // The stage's settings refer to the route, so the route must exist first.
     this.stage.node.addDependency(route);
+  }
+}
+
+export interface CustomDomainProps {
+  readonly domainName: string;
+  readonly certificateArn: string;
+  /** Where the record is created; undefined if the operator creates it. */
+  readonly hostedZoneId: string | undefined;
+}
+
+/** A domain of the operator for the API, and its record in Route 53. */
+export class CustomDomain extends Construct {
+  /** Address of the API, without a trailing slash. */
+  readonly url: string;
+  readonly domain: apigateway.DomainName;
+
+  constructor(scope: Construct, id: string, props: CustomDomainProps) {
+    super(scope, id);
+    const { domainName, certificateArn, hostedZoneId } = props;
+    this.url = `https://${domainName}`;
+    this.domain = new apigateway.DomainName(this, 'Domain', {
+      domainName,
+      certificate: acm.Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+    });
+    if (hostedZoneId === undefined) return;
+    const { regionalDomainName, regionalHostedZoneId } = this.domain;
+    new route53.CfnRecordSet(this, 'Record', {
+      hostedZoneId,
+      name: domainName,
+      type: 'A',
+      aliasTarget: { dnsName: regionalDomainName, hostedZoneId: regionalHostedZoneId },
+    });
   }
 }

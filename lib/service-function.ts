@@ -1,13 +1,15 @@
-import { Duration } from 'aws-cdk-lib';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import type { Construct, Node } from 'constructs';
 import type { EnvironmentName } from '../contract/environment.ts';
 import type { FunctionFacts } from '../contract/function-facts.ts';
 import { type FunctionName, functions } from '../contract/functions.ts';
 import { nodeVersion } from '../contract/runtime.ts';
-import { assetOf } from './assets.ts';
-import { logGroup } from './logs.ts';
+import { sliceTimeline } from '../contract/timeline.ts';
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
@@ -56,4 +58,77 @@ export class ServiceFunction extends lambda.Function {
   override addEnvironment(name: EnvironmentName | 'POWERTOOLS_SERVICE_NAME', value: string): this {
     return super.addEnvironment(name, value);
   }
+}
+
+/** The function that pushes to one slice of an audience. It has no route: send invokes it. */
+export class DeliverFunction extends ServiceFunction {
+  constructor(scope: Construct, props: Omit<ServiceFunctionProps, 'name'>) {
+    super(scope, { ...props, name: 'deliver' });
+    // Without a dead-letter queue: a notification that is an hour late should not be sent at all,
+    // and its counts are in the database.
+    this.configureAsyncInvoke({
+      retryAttempts: 2,
+      maxEventAge: Duration.millis(sliceTimeline.startWithinMs),
+    });
+  }
+
+  /** Not CDK's grantInvoke, which also allows every version and alias, by a wildcard. */
+  grantInvocation(fn: ServiceFunction): void {
+    fn.addToRolePolicy(
+      new iam.PolicyStatement({
+        actions: ['lambda:InvokeFunction'],
+        resources: [this.functionArn],
+      }),
+    );
+  }
+}
+
+/** A log group with a retention of one month, enough to investigate a complaint. */
+export function logGroup(
+  scope: Construct,
+  id: string,
+  disposable: boolean,
+  logGroupName?: string,
+): logs.LogGroup {
+  return new logs.LogGroup(scope, id, {
+    ...(logGroupName !== undefined && { logGroupName }),
+    retention: logs.RetentionDays.ONE_MONTH,
+    removalPolicy: removalPolicy(disposable),
+  });
+}
+
+/**
+ * The removal policy of tables and log groups. Unless disposable, they are kept when they leave the
+ * stack or the stack is deleted. The rollback of a failed deployment deletes the resources that it created.
+ */
+export function removalPolicy(disposable: boolean): RemovalPolicy {
+  return disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
+}
+
+/** The functions' code: a folder or a ZIP file for each. */
+export type Assets = Readonly<
+  Record<
+    FunctionName,
+    {
+      /** In the folder of the list. */
+      readonly path: string;
+      /** Of the files. It is the same for the folder and the ZIP file of them. */
+      readonly hash: string;
+    }
+  >
+>;
+
+/** The list, as JSON, in the folder that has the assets. */
+export const assetsFile = 'assets.json';
+
+/** Entry of an app's context: the folder with the assets. The package has its own. */
+export const assetsEntry = 'carillon:assets';
+
+/** The asset of a function. @param node of a construct in the app. */
+export function assetOf(node: Node, name: FunctionName): { path: string; hash: string } {
+  const folder: string = node.tryGetContext(assetsEntry) ?? join(import.meta.dirname, 'assets');
+  const { path, hash } = (JSON.parse(readFileSync(join(folder, assetsFile), 'utf8')) as Assets)[
+    name
+  ];
+  return { path: join(folder, path), hash };
 }

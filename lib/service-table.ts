@@ -6,8 +6,7 @@ import { Construct } from 'constructs';
 import type { TableAction } from '../contract/function-facts.ts';
 import { constructIdOf, type TableName, tableNames, tableVariables } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
-import { removalPolicy } from './removal-policy.ts';
-import type { ServiceFunction } from './service-function.ts';
+import { removalPolicy, type ServiceFunction } from './service-function.ts';
 
 interface TableFacts {
   readonly partitionKey: string;

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { type FunctionName, functionNames } from '../../contract/functions.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
-import { type Assets, assetsFile } from '../assets.ts';
-import { filesIn } from './files-in.ts';
+import { type Assets, assetsFile } from '../service-function.ts';
 
 /**
  * Bundles every function into a folder of its name.
@@ -83,4 +83,12 @@ async function hashOf(folder: string): Promise<string> {
 
 function folderOf(name: FunctionName): string {
   return name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+}
+
+/** The paths of all files in a folder and its folders, in one order on every machine. */
+export function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();
 }

@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import ts from 'typescript';
 import { version } from '../../package.json' with { type: 'json' };
-import { type Assets, assetsFile } from '../assets.ts';
-import { bundleFunctions } from './bundle-functions.ts';
-import { filesIn } from './files-in.ts';
-import { notices } from './notices.ts';
+import { type Assets, assetsFile } from '../service-function.ts';
+import { bundleFunctions, filesIn } from './bundle-functions.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /** The programs of the package, and where each starts. */
@@ -123,4 +121,28 @@ function emitTypes(root: string, folder: string): void {
   }
   write(join(types, 'lib/carillon.d.ts'));
   writeFileSync(join(folder, 'index.d.ts'), "export * from './types/lib/carillon.js';\n");
+}
+
+/**
+ * The licences of the packages whose code is in the bundles, as they require it. A text that packages share is there
+ * once.
+ * @param root of the repository.
+ * @param sources paths of bundled files in the repository.
+ */
+function notices(root: string, sources: readonly string[]): string {
+  const folders = sources.flatMap(
+    (source) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(source)?.[0] ?? [],
+  );
+  const names = new Map<string, string[]>();
+  for (const folder of [...new Set(folders)].sort()) {
+    const path = join(root, folder);
+    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
+    const text =
+      file === undefined ? `Licence: ${license}` : readFileSync(join(path, file), 'utf8');
+    names.set(text, [...(names.get(text) ?? []), `${name} ${version}`]);
+  }
+  return [...names]
+    .map(([text, owners]) => `${owners.join('\n')}\n\n${text.trim()}\n`)
+    .join('\n---\n\n');
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { unzipSync } from 'fflate';
-import { filesIn } from '../../lib/build/files-in.ts';
+import { filesIn } from '../../lib/build/bundle-functions.ts';
 import { writeAwsPackage } from '../../lib/build/write-package.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { readAssembly, resourcesOf, type Template } from '../../local/template/template.ts';

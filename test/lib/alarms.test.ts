@@ -1,10 +1,9 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { type MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import type { FunctionName } from '../../../contract/functions.ts';
-import { disagreement } from '../../../contract/metrics.ts';
-import { inGroups } from '../../../lib/alarms/alarm-definitions.ts';
-import { sum } from '../../../lib/alarms/metric-math.ts';
-import { synthesize } from '../../fixtures/synthesized-stack.ts';
+import type { FunctionName } from '../../contract/functions.ts';
+import { disagreement } from '../../contract/metrics.ts';
+import { inGroups, sum } from '../../lib/alarms.ts';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const topic = 'arn:aws:sns:eu-west-1:123456789012:on-call';
 const { resources, template, functionNamed } = synthesize({ alarmTopicArn: topic });

@@ -1,15 +1,141 @@
-import { Duration } from 'aws-cdk-lib';
+import { Annotations, Duration, Stack } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { RouteName } from '../../contract/routes.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
-import { byUserIndex } from '../../lambdas/store/items.ts';
-import type { HttpApi } from '../http-api.ts';
-import type { PushMetrics } from '../push-metrics.ts';
-import type { ServiceFunction } from '../service-function.ts';
-import type { ServiceTables } from '../service-table.ts';
-import { highestUse, mostMetrics, percentage, period, sum } from './metric-math.ts';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as sns from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import type { RouteName } from '../contract/routes.ts';
+import { sendTimeline, sliceTimeline } from '../contract/timeline.ts';
+import { byUserIndex } from '../lambdas/store/items.ts';
+import type { HttpApi } from './http-api.ts';
+import type { PushMetrics } from './push-metrics.ts';
+import type { ServiceFunction } from './service-function.ts';
+import type { ServiceTables } from './service-table.ts';
+import type { Settings } from './settings.ts';
 
-export interface AlarmDefinition {
+/** CloudWatch's limit for the metrics of one alarm. */
+const mostMetrics = 10;
+
+/** The period of a metric, and of an alarm on it, where nothing else is said. */
+const period = Duration.minutes(5);
+
+export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliver'> {
+  readonly settings: Settings;
+  readonly api: HttpApi;
+  readonly pushes: PushMetrics;
+  readonly tables: ServiceTables;
+}
+
+/**
+ * The alarms of the service. Those with the severity `page` are the causes of one composite alarm,
+ * `UsersAffected`, so that people are paged once. The others notify by themselves.
+ */
+export class Alarms extends Construct {
+  /** The composite alarm first. */
+  readonly all: readonly cloudwatch.IAlarm[];
+  readonly topic: sns.ITopic | undefined;
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const { settings, api, pushes, tables, endpoints, deliver } = props;
+    const { accountConcurrency } = settings;
+    const definitions = Object.entries({
+      ...requestAlarms(api),
+      ...pushAlarms(pushes),
+      ...functionAlarms({ endpoints, deliver, accountConcurrency }),
+      ...databaseAlarms(tables),
+    });
+    const alarms = definitions.map(([name, definition]) =>
+      this.alarm(name, definition, described(settings, name, definition)),
+    );
+    const isPage = (_: unknown, index: number) => definitions[index]![1].severity === 'page';
+    const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
+      alarmRule: cloudwatch.AlarmRule.anyOf(...alarms.filter(isPage)),
+      alarmDescription: described(settings, 'UsersAffected', {
+        severity: 'page',
+        description: 'An alarm with the severity page fires.',
+      }),
+    });
+    this.topic = alarmTopic(this, settings);
+    if (this.topic !== undefined) {
+      const action = new SnsAction(this.topic);
+      const warnings = alarms.filter((alarm, index) => !isPage(alarm, index));
+      for (const alarm of [usersAffected, ...warnings]) alarm.addAlarmAction(action);
+    }
+    this.all = [usersAffected, ...alarms];
+  }
+
+  private alarm(
+    id: string,
+    { metric, threshold = 1, periods = { bad: 1, of: 1 } }: AlarmDefinition,
+    alarmDescription: string,
+  ): cloudwatch.Alarm {
+    return new cloudwatch.Alarm(this, id, {
+      metric,
+      threshold,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: periods.of,
+      datapointsToAlarm: periods.bad,
+      // No data: nothing happened.
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      alarmDescription,
+    });
+  }
+}
+
+/**
+ * `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. So is
+ * `ServerErrors2`, the second group of its metrics.
+ */
+function described(
+  { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
+  id: string,
+  { severity = 'warning', description }: Pick<AlarmDefinition, 'severity' | 'description'>,
+): string {
+  const heading = id.replace(/\d+$/, '');
+  const anchor = heading.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
+  return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${anchor}`;
+}
+
+type AlarmSettings = Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>;
+
+/**
+ * The topic of the settings, to which alarms publish.
+ * @returns undefined if the operator wants none, or after a warning at synthesis.
+ */
+function alarmTopic(
+  scope: Construct,
+  { stage, alarmEmail, alarmTopicArn }: AlarmSettings,
+): sns.ITopic | undefined {
+  if (alarmTopicArn !== undefined) {
+    return sns.Topic.fromTopicArn(scope, 'Topic', alarmTopicArn);
+  }
+  if (alarmEmail !== undefined) {
+    return alarmEmail === 'none' ? undefined : emailTopic(scope, alarmEmail);
+  }
+  if (stage !== 'dev') {
+    Annotations.of(scope).addWarningV2(
+      'carillon:alarmAction',
+      'Alarms notify nobody: set alarmEmail, to an address of yours or to "none", or alarmTopicArn.',
+    );
+  }
+  return undefined;
+}
+
+function emailTopic(scope: Construct, address: string): sns.Topic {
+  const topic = new sns.Topic(scope, 'Topic', { enforceSSL: true });
+  topic.addSubscription(new EmailSubscription(address));
+  // The policy that requires TLS replaces the default one, which allows the account to publish.
+  topic.grantPublish(
+    new iam.ServicePrincipal('cloudwatch.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  );
+  return topic;
+}
+
+interface AlarmDefinition {
   /**
    * `page`: users are affected now, so the alarm is a cause of the composite alarm that pages people.
    * `warning`: it notifies by itself, and can wait until morning.
@@ -32,7 +158,7 @@ export interface AlarmDefinition {
 }
 
 /** By the alarm's id, such as `ServerErrors`, which is also its heading in the runbook: "Server errors". */
-export type AlarmDefinitions = Readonly<Record<string, AlarmDefinition>>;
+type AlarmDefinitions = Readonly<Record<string, AlarmDefinition>>;
 
 /** For faults that pass by themselves: a short one does not fire the alarm. */
 const twoOfThree = { bad: 2, of: 3 } as const;
@@ -50,7 +176,7 @@ const anyDuringDeliver = {
 const nearLimit = 0.8;
 
 /** Alarms on what callers get. */
-export function requestAlarms(api: HttpApi): AlarmDefinitions {
+function requestAlarms(api: HttpApi): AlarmDefinitions {
   const ofAll = { part: api.metric('5xx', 'Sum'), whole: api.metric('Count', 'Sum') };
   // Apart from all requests: thousands of events per second would hide that every send fails.
   const ofSends = { part: api.sendMetric('5xx', 'Sum'), whole: api.sendMetric('Count', 'Sum') };
@@ -92,7 +218,7 @@ export function requestAlarms(api: HttpApi): AlarmDefinitions {
 }
 
 /** Alarms on subscribers and the delivery of notifications. */
-export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
+function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
   const attempted = pushes.metricOf('attempted');
   // Otherwise one project's old list would page, or hide that a push service is down.
   const without = pushes.metricOf('failedForOwner');
@@ -131,7 +257,7 @@ export function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
   };
 }
 
-export interface AlarmedFunctions {
+interface AlarmedFunctions {
   readonly endpoints: Readonly<Record<RouteName, ServiceFunction>>;
   readonly deliver: ServiceFunction;
   /** Executions at a time that AWS allows the account. */
@@ -139,7 +265,7 @@ export interface AlarmedFunctions {
 }
 
 /** Alarms on the functions and on the account's concurrency. */
-export function functionAlarms({
+function functionAlarms({
   endpoints,
   deliver,
   accountConcurrency,
@@ -198,7 +324,7 @@ export function functionAlarms({
 }
 
 /** Alarms on the database. Its clients repeat such calls; what still fails is a 5xx response. */
-export function databaseAlarms(tables: ServiceTables): AlarmDefinitions {
+function databaseAlarms(tables: ServiceTables): AlarmDefinitions {
   const { projects, subscriptions, usage, notifications, deliveries, rateLimits } = tables;
   return {
     DatabaseThrottles: {
@@ -246,4 +372,52 @@ export function inGroups<Source>(
       define(sources.slice(start, start + mostMetrics)),
     ]),
   );
+}
+
+/** A part of a whole. */
+interface Ratio {
+  readonly part: cloudwatch.IMetric;
+  readonly whole: cloudwatch.IMetric;
+  /** What counts neither in the part nor in the whole. @default nothing */
+  readonly without?: cloudwatch.IMetric;
+  /** @default period */
+  readonly per?: Duration;
+}
+
+/** The part in percent of the whole, and 0 while the part is below a minimum: one of two is not an outage. */
+function percentage(
+  { part, whole, without, per = period }: Ratio,
+  minimum: number,
+): cloudwatch.MathExpression {
+  const [counted, of] =
+    without === undefined ? ['part', 'whole'] : ['(part - without)', '(whole - without)'];
+  return new cloudwatch.MathExpression({
+    expression: `IF(${counted} >= ${minimum}, 100 * ${counted} / ${of}, 0)`,
+    usingMetrics: { part, whole, ...(without !== undefined && { without }) },
+    period: per,
+  });
+}
+
+/** The sum of metrics. Without `FILL`, it would be missing if one of them has no data. */
+export function sum(metrics: readonly cloudwatch.IMetric[]): cloudwatch.MathExpression {
+  const usingMetrics = named(metrics);
+  const terms = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
+  return new cloudwatch.MathExpression({ expression: terms.join(' + '), usingMetrics, period });
+}
+
+/** The highest of metrics, each in percent of its limit. */
+function highestUse(
+  uses: readonly { readonly metric: cloudwatch.IMetric; readonly limit: number }[],
+): cloudwatch.MathExpression {
+  const usingMetrics = named(uses.map(({ metric }) => metric));
+  const terms = uses.map(({ limit }, index) => `100 * FILL(m${index}, 0) / ${limit}`);
+  return new cloudwatch.MathExpression({
+    expression: `MAX([${terms.join(', ')}])`,
+    usingMetrics,
+    period,
+  });
+}
+
+function named(metrics: readonly cloudwatch.IMetric[]): Record<string, cloudwatch.IMetric> {
+  return Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
 }
