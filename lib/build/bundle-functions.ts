@@ -46,6 +46,8 @@ async function bundle(root: string, name: FunctionName, folder: string): Promise
     sourcemap: true,
     sourcesContent: false,
     inject: [join(root, 'lambdas/stack-traces.ts')],
+    // esbuild exports getters. A layer that traces requests replaces the handler, so it must be a plain property.
+    footer: { js: 'module.exports={...module.exports};' },
     // DynamoDB has no event streams. The SDK's import() of their code makes esbuild put a function around each
     // module that the code shares with the rest: 7 ms of a cold start (measured).
     external: ['@smithy/core/event-streams'],
