@@ -1,4 +1,4 @@
-import { Fn, Stack, Validations } from 'aws-cdk-lib';
+import { Fn, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -9,6 +9,7 @@ import type * as logs from 'aws-cdk-lib/aws-logs';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
+import { acknowledgeRule } from './acknowledged-rule.ts';
 import { logGroup } from './service-function.ts';
 
 /**
@@ -191,12 +192,11 @@ export class HttpApi extends Construct {
     id: string,
   ): void {
     const route = new apigateway.HttpRoute(this, id, { httpApi: api, routeKey, integration });
-    Validations.of(route.node.defaultChild!).acknowledge({
-      id: 'AwsSolutions-APIG4',
-      reason:
-        'Browsers call without credentials. The function of send checks the secret key, which ' +
-        'depends on the project.',
-    });
+    acknowledgeRule(
+      route,
+      'AwsSolutions-APIG4',
+      'Browsers call without credentials. The functions for owners check the key, which depends on the project.',
+    );
     // The stage's settings refer to the route, so the route must exist first.
     this.stage.node.addDependency(route);
   }

@@ -1,4 +1,3 @@
-import { Validations } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -6,6 +5,7 @@ import { Construct } from 'constructs';
 import type { TableAction } from '../contract/function-facts.ts';
 import { constructIdOf, type TableName, tableNames, tableVariables } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
+import { acknowledgeRule } from './acknowledged-rule.ts';
 import { removalPolicy, type ServiceFunction } from './service-function.ts';
 
 interface TableFacts {
@@ -107,11 +107,7 @@ export class ServiceTable extends Construct {
       removalPolicy: removalPolicy(props.disposable),
     });
     if (name === 'subscriptions') this.table.addGlobalSecondaryIndex(byUser);
-    if (its.noRecovery) {
-      const { defaultChild } = this.table.node;
-      const acknowledged = { id: 'AwsSolutions-DDB3', reason: its.noRecovery };
-      Validations.of(defaultChild!).acknowledge(acknowledged);
-    }
+    if (its.noRecovery) acknowledgeRule(this.table, 'AwsSolutions-DDB3', its.noRecovery);
   }
 
   get tableName(): string {

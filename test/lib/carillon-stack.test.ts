@@ -1,4 +1,4 @@
-import { CfnResource, Validations } from 'aws-cdk-lib';
+import { type CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type FunctionName, functionNames } from '../../contract/functions.ts';
@@ -197,12 +197,19 @@ test('the AwsSolutions checks find no violations', () => {
   expect(success).toBe(true);
 });
 
-test('an AwsSolutions check is acknowledged on a single resource', () => {
-  const acknowledging = prod.app.node
-    .findAll()
-    .filter(({ node }) =>
-      node.metadata.some(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY),
-    );
+// cdk-nag 3 reads the one, cdk-nag 2 the other.
+test('a rule is acknowledged on a single resource, and in its metadata with the same reason', () => {
+  const acknowledging = prod.app.node.findAll().flatMap((construct) => {
+    const rules = construct.node.metadata
+      .filter(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY)
+      .flatMap(({ data }) => Object.entries<string>(data));
+    return rules.length === 0 ? [] : [{ construct, rules }];
+  });
   expect(acknowledging).not.toHaveLength(0);
-  for (const construct of acknowledging) expect(CfnResource.isCfnResource(construct)).toBe(true);
+  for (const { construct, rules } of acknowledging) {
+    const suppressed = rules.map(([id, reason]) => ({ id: id.replace(/^.*::/, ''), reason }));
+    expect((construct as CfnResource).getMetadata('cdk_nag')).toEqual({
+      rules_to_suppress: suppressed,
+    });
+  }
 });
