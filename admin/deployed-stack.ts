@@ -24,6 +24,9 @@ export interface DeployedResource {
 
 /** The parts of a template that commands look at. */
 export interface Template {
+  readonly Parameters?: Readonly<
+    Record<string, { readonly Type: string; readonly Default?: string }>
+  >;
   readonly Resources: Readonly<
     Record<
       string,
