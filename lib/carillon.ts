@@ -185,7 +185,6 @@ export class Carillon extends Construct {
       console: page,
       eventsPerSecond: settings.eventsPerSecond,
       customDomain,
-      disposable,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
     const { region, urlSuffix } = Stack.of(this);

@@ -1,16 +1,15 @@
-import { Fn, Stack } from 'aws-cdk-lib';
+import { Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type * as logs from 'aws-cdk-lib/aws-logs';
+import * as logs from 'aws-cdk-lib/aws-logs';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
-import { logGroup } from './service-function.ts';
 
 /**
  * The throttle of a route, in requests per second; the burst is half of it. It limits the cost of a flood.
@@ -81,8 +80,6 @@ export interface HttpApiProps {
   readonly eventsPerSecond: number;
   /** Replaces the address that API Gateway assigns, which is then disabled. */
   readonly customDomain: CustomDomain | undefined;
-  /** Whether the access log is deleted with the stack. */
-  readonly disposable: boolean;
 }
 
 /**
@@ -106,12 +103,12 @@ export class HttpApi extends Construct {
       disableExecuteApiEndpoint: props.customDomain !== undefined,
     });
     this.url = props.customDomain?.url ?? api.apiEndpoint;
-    this.accessLog = logGroup(
-      this,
-      'AccessLog',
-      props.disposable,
-      this.accessLogName(props.service),
-    );
+    this.accessLog = new logs.LogGroup(this, 'AccessLog', {
+      logGroupName: this.accessLogName(props.service),
+      retention: logs.RetentionDays.ONE_MONTH,
+      // It has a name, so that it could not be created again if it were kept.
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     this.stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
@@ -152,8 +149,7 @@ export class HttpApi extends Construct {
 
   /**
    * Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens
-   * the account's resource policy, up to its maximum: then the deployment fails. With the UUID in the stack's
-   * id, the name is also free if a deleted stack is created again, whose group is kept.
+   * the account's resource policy, up to its maximum: then the deployment fails. The stack's id has a UUID.
    */
   private accessLogName(service: string): string {
     const { stackId } = Stack.of(this);

@@ -84,14 +84,8 @@ export class DeliverFunction extends ServiceFunction {
 }
 
 /** A log group with a retention of one month, enough to investigate a complaint. */
-export function logGroup(
-  scope: Construct,
-  id: string,
-  disposable: boolean,
-  logGroupName?: string,
-): logs.LogGroup {
+function logGroup(scope: Construct, id: string, disposable: boolean): logs.LogGroup {
   return new logs.LogGroup(scope, id, {
-    ...(logGroupName !== undefined && { logGroupName }),
     retention: logs.RetentionDays.ONE_MONTH,
     removalPolicy: removalPolicy(disposable),
   });
