@@ -138,7 +138,8 @@ test.each([
 
 // It could not be created again: the name is taken by the one that was kept.
 test('nothing that is kept has a physical name', () => {
-  const kept = Object.entries<Resource>(prod.template.toJSON().Resources).filter(
+  const all: Readonly<Record<string, Resource>> = prod.template.toJSON().Resources;
+  const kept = Object.entries(all).filter(
     ([, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }]) =>
       DeletionPolicy !== 'Delete' || UpdateReplacePolicy !== 'Delete',
   );
