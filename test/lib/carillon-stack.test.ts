@@ -157,7 +157,7 @@ test('every stage except dev has termination protection', () => {
 });
 
 test('prod keeps tables and logs of functions after a successful deployment, dev keeps nothing', () => {
-  const kept = {
+  const kept: Readonly<Record<string, Resource>> = {
     ...prod.resources('AWS::DynamoDB::Table'),
     ...Object.fromEntries(
       functionNames.map((name) => {
