@@ -6,12 +6,12 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { bundleFunctions } from '../lib/build/bundle-functions.ts';
 import { CarillonStack } from '../lib/carillon-stack.ts';
 import { assetsEntry } from '../lib/service-function.ts';
-import { readSettings, SettingsError } from '../lib/settings.ts';
+import { readContext, SettingsError } from '../lib/settings.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 try {
-  const settings = readSettings(app.node.getAllContext());
+  const settings = readContext(app.node.getAllContext(), 'under "context" in cdk.json');
   const assets = await mkdtemp(join(tmpdir(), 'carillon-assets-'));
   try {
     await bundleFunctions(join(import.meta.dirname, '..'), assets);
