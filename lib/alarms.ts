@@ -1,9 +1,8 @@
-import { Annotations, Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, Duration, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { RouteName } from '../contract/routes.ts';
 import { sendTimeline, sliceTimeline } from '../contract/timeline.ts';
@@ -21,19 +20,24 @@ const mostMetrics = 10;
 const period = Duration.minutes(5);
 
 export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliver'> {
+  /** Where they publish to, if the operator gives a construct. */
+  readonly topic: sns.ITopic | undefined;
   readonly settings: Settings;
   readonly api: HttpApi;
   readonly pushes: PushMetrics;
   readonly tables: ServiceTables;
 }
 
+/** As in the runbook. */
+export type AlarmName = string;
+
 /**
  * The alarms of the service. Those with the severity `page` are the causes of one composite alarm,
  * `UsersAffected`, so that people are paged once. The others notify by themselves.
  */
 export class Alarms extends Construct {
-  /** The composite alarm first. */
-  readonly all: readonly cloudwatch.IAlarm[];
+  /** By their names. The composite alarm is the first. */
+  readonly alarms: Readonly<Record<AlarmName, cloudwatch.AlarmBase>>;
   readonly topic: sns.ITopic | undefined;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
@@ -57,13 +61,16 @@ export class Alarms extends Construct {
         description: 'An alarm with the severity page fires.',
       }),
     });
-    this.topic = alarmTopic(this, settings);
+    this.topic = props.topic ?? alarmTopic(this, settings);
     if (this.topic !== undefined) {
       const action = new SnsAction(this.topic);
       const warnings = alarms.filter((alarm, index) => !isPage(alarm, index));
       for (const alarm of [usersAffected, ...warnings]) alarm.addAlarmAction(action);
     }
-    this.all = [usersAffected, ...alarms];
+    this.alarms = {
+      UsersAffected: usersAffected,
+      ...Object.fromEntries(definitions.map(([name], index) => [name, alarms[index]!])),
+    };
   }
 
   private alarm(
@@ -125,7 +132,12 @@ function alarmTopic(
 
 function emailTopic(scope: Construct, address: string): sns.Topic {
   const topic = new sns.Topic(scope, 'Topic', { enforceSSL: true });
-  topic.addSubscription(new EmailSubscription(address));
+  // With another id, the address would have to be confirmed again.
+  new sns.Subscription(topic, Token.isUnresolved(address) ? 'Email' : address, {
+    topic,
+    protocol: sns.SubscriptionProtocol.EMAIL,
+    endpoint: address,
+  });
   // The policy that requires TLS replaces the default one, which allows the account to publish.
   topic.grantPublish(
     new iam.ServicePrincipal('cloudwatch.amazonaws.com', {

@@ -1,6 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import * as budgets from 'aws-cdk-lib/aws-budgets';
 import { Construct } from 'constructs';
+import { serviceTag } from '../contract/stack-name.ts';
 
 export interface BudgetProps {
   readonly service: string;
@@ -42,6 +43,3 @@ export class Budget extends Construct {
     });
   }
 }
-
-/** For cost allocation: each resource that can have tags has it, with the service's name as its value. */
-export const serviceTag = 'carillon:service';

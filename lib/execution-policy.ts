@@ -46,7 +46,7 @@ function allow(
 
 /** Statements that only stacks with a setting need. */
 function onlyWith(
-  setting: 'AlarmEmail' | 'DomainName' | 'HostedZoneId' | 'MonthlyBudget',
+  setting: 'AlarmEmail' | 'DomainName' | 'HostedZoneId' | 'MonthlyBudget' | 'Vpc',
   ...statements: readonly Statement[]
 ): readonly Statement[] {
   return statements.map((statement) => ({ Sid: setting, ...statement }));
@@ -204,6 +204,17 @@ export const permissions: Readonly<Record<string, readonly Statement[]>> = {
       'budgets',
       'ListTagsForResource ModifyBudget TagResource UntagResource ViewBudget',
       on.budgets,
+    ),
+  ),
+  // A group in the network of the operator, and the functions in it.
+  'AWS::EC2::SecurityGroup': onlyWith(
+    'Vpc',
+    allow(
+      'ec2',
+      `AuthorizeSecurityGroupEgress CreateSecurityGroup CreateTags DeleteSecurityGroup DeleteTags
+      DescribeInstances DescribeNetworkInterfaces DescribeSecurityGroups DescribeSubnets
+      DescribeVpcs RevokeSecurityGroupEgress`,
+      on.everything,
     ),
   ),
   // The CDK's template asks for the version of its bootstrap stack.

@@ -7,6 +7,7 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as route53 from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
@@ -92,6 +93,7 @@ export class HttpApi extends Construct {
   readonly accessLog: logs.LogGroup;
   /** The sum of the throttles of all routes and preflights. */
   readonly requestsPerSecond: number;
+  readonly api: apigateway.HttpApi;
   private readonly stage: apigateway.HttpStage;
 
   constructor(scope: Construct, id: string, props: HttpApiProps) {
@@ -102,6 +104,7 @@ export class HttpApi extends Construct {
       createDefaultStage: false,
       disableExecuteApiEndpoint: props.customDomain !== undefined,
     });
+    this.api = api;
     this.url = props.customDomain?.url ?? api.apiEndpoint;
     this.accessLog = new logs.LogGroup(this, 'AccessLog', {
       logGroupName: this.accessLogName(props.service),
@@ -188,11 +191,11 @@ export class HttpApi extends Construct {
     id: string,
   ): void {
     const route = new apigateway.HttpRoute(this, id, { httpApi: api, routeKey, integration });
-    acknowledgeRule(
-      route,
-      'AwsSolutions-APIG4',
-      'Browsers call without credentials. The functions for owners check the key, which depends on the project.',
-    );
+    acknowledgeRule(route, {
+      id: 'AwsSolutions-APIG4',
+      reason:
+        'Browsers call without credentials. The functions for owners check the key, which depends on the project.',
+    });
     // The stage's settings refer to the route, so the route must exist first.
     this.stage.node.addDependency(route);
   }
@@ -201,11 +204,11 @@ export class HttpApi extends Construct {
 export interface CustomDomainProps {
   readonly domainName: string;
   readonly certificateArn: string;
-  /** Where the record is created; undefined if the operator creates it. */
+  /** Where the records are created; undefined if the operator creates one. */
   readonly hostedZoneId: string | undefined;
 }
 
-/** A domain of the operator for the API, and its record in Route 53. */
+/** A domain of the operator for the API, and its records in Route 53. */
 export class CustomDomain extends Construct {
   /** Address of the API, without a trailing slash. */
   readonly url: string;
@@ -218,14 +221,19 @@ export class CustomDomain extends Construct {
     this.domain = new apigateway.DomainName(this, 'Domain', {
       domainName,
       certificate: acm.Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      ipAddressType: apigateway.IpAddressType.DUAL_STACK,
     });
     if (hostedZoneId === undefined) return;
     const { regionalDomainName, regionalHostedZoneId } = this.domain;
-    new route53.CfnRecordSet(this, 'Record', {
-      hostedZoneId,
-      name: domainName,
-      type: 'A',
-      aliasTarget: { dnsName: regionalDomainName, hostedZoneId: regionalHostedZoneId },
-    });
+    const record = {
+      zone: route53.HostedZone.fromHostedZoneId(this, 'Zone', hostedZoneId),
+      // With the dot, it need not be known whether the zone is a part of it.
+      recordName: `${domainName}.`,
+      target: route53.RecordTarget.fromAlias(
+        new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId),
+      ),
+    };
+    new route53.ARecord(this, 'Record', record);
+    new route53.AaaaRecord(this, 'Ipv6Record', record);
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
@@ -10,12 +10,27 @@ import type { FunctionFacts } from '../contract/function-facts.ts';
 import { type FunctionName, functions } from '../contract/functions.ts';
 import { nodeVersion } from '../contract/runtime.ts';
 import { sliceTimeline } from '../contract/timeline.ts';
+import { acknowledgeRule } from './acknowledged-rule.ts';
+
+/** The network in which functions run. */
+export type Network = Pick<
+  lambda.FunctionOptions,
+  'vpc' | 'vpcSubnets' | 'securityGroups' | 'ipv6AllowedForDualStack'
+>;
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
-  /** Whether the log group is deleted with the stack. */
-  readonly disposable: boolean;
+  /** Of the log group. */
+  readonly removalPolicy: RemovalPolicy;
+  /** Undefined: none of the operator's. */
+  readonly network: Network | undefined;
 }
+
+/** What Lambda does with the role of a function in a VPC. AWS's managed policy would also allow all log groups. */
+const networkActions = [
+  ...['CreateNetworkInterface', 'DeleteNetworkInterface', 'DescribeNetworkInterfaces'],
+  ...['DescribeSubnets', 'AssignPrivateIpAddresses', 'UnassignPrivateIpAddresses'],
+].map((action) => `ec2:${action}`);
 
 /**
  * A function of the service, with its code, role and log group. The role allows writing to
@@ -24,16 +39,26 @@ export interface ServiceFunctionProps {
 export class ServiceFunction extends lambda.Function {
   readonly facts: FunctionFacts;
 
-  constructor(scope: Construct, props: ServiceFunctionProps) {
-    const facts = functions[props.name];
-    const id = props.name[0]!.toUpperCase() + props.name.slice(1);
-    const log = logGroup(scope, `${id}Log`, props.disposable);
+  constructor(scope: Construct, { name, removalPolicy, network }: ServiceFunctionProps) {
+    const facts = functions[name];
+    const id = name[0]!.toUpperCase() + name.slice(1);
+    // One month is enough to investigate a complaint.
+    const retention = logs.RetentionDays.ONE_MONTH;
+    const log = new logs.LogGroup(scope, `${id}Log`, { retention, removalPolicy });
     // Lambda's managed policy would allow writing to all log groups of the account.
     const role = new iam.Role(scope, `${id}Role`, {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
     });
     log.grantWrite(role);
-    const asset = assetOf(scope.node, props.name);
+    if (network !== undefined) {
+      role.addToPolicy(new iam.PolicyStatement({ actions: networkActions, resources: ['*'] }));
+      acknowledgeRule(role.node.findChild('DefaultPolicy'), {
+        id: 'AwsSolutions-IAM5',
+        finding: 'Resource::*',
+        reason: 'Lambda creates the network interfaces, and gives them names.',
+      });
+    }
+    const asset = assetOf(scope.node, name);
 
     super(scope, id, {
       code: lambda.Code.fromAsset(asset.path, { assetHash: asset.hash }),
@@ -50,6 +75,7 @@ export class ServiceFunction extends lambda.Function {
       systemLogLevelV2: facts.reportsInvocations
         ? lambda.SystemLogLevel.INFO
         : lambda.SystemLogLevel.WARN,
+      ...network,
     });
     this.facts = facts;
   }
@@ -81,22 +107,6 @@ export class DeliverFunction extends ServiceFunction {
       }),
     );
   }
-}
-
-/** A log group with a retention of one month, enough to investigate a complaint. */
-function logGroup(scope: Construct, id: string, disposable: boolean): logs.LogGroup {
-  return new logs.LogGroup(scope, id, {
-    retention: logs.RetentionDays.ONE_MONTH,
-    removalPolicy: removalPolicy(disposable),
-  });
-}
-
-/**
- * The removal policy of tables and log groups. Unless disposable, they are kept when they leave the
- * stack or the stack is deleted. The rollback of a failed deployment deletes the resources that it created.
- */
-export function removalPolicy(disposable: boolean): RemovalPolicy {
-  return disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 }
 
 /** The functions' code: a folder or a ZIP file for each. */

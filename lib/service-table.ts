@@ -1,3 +1,4 @@
+import type { RemovalPolicy } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -6,7 +7,7 @@ import type { TableAction } from '../contract/function-facts.ts';
 import { constructIdOf, type TableName, tableNames, tableVariables } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
-import { removalPolicy, type ServiceFunction } from './service-function.ts';
+import type { ServiceFunction } from './service-function.ts';
 
 interface TableFacts {
   readonly partitionKey: string;
@@ -69,8 +70,7 @@ const byUser: dynamodb.GlobalSecondaryIndexProps = {
 };
 
 export interface TableProps {
-  /** Whether the tables are deleted with the stack. */
-  readonly disposable: boolean;
+  readonly removalPolicy: RemovalPolicy;
   /** Write capacity, in units per second, at which the event tables start. Default: 4,000, as any new table. */
   readonly warmWritesPerSecond: number | undefined;
 }
@@ -104,10 +104,11 @@ export class ServiceTable extends Construct {
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: !its.noRecovery },
       // No deletion protection: a failed first deployment could not be rolled back.
-      removalPolicy: removalPolicy(props.disposable),
+      removalPolicy: props.removalPolicy,
     });
     if (name === 'subscriptions') this.table.addGlobalSecondaryIndex(byUser);
-    if (its.noRecovery) acknowledgeRule(this.table, 'AwsSolutions-DDB3', its.noRecovery);
+    if (its.noRecovery)
+      acknowledgeRule(this.table, { id: 'AwsSolutions-DDB3', reason: its.noRecovery });
   }
 
   get tableName(): string {

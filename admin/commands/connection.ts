@@ -9,7 +9,7 @@ import {
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
-import { locateService } from '../../contract/stack-name.ts';
+import { serviceNameOf } from '../../contract/stack-name.ts';
 import { tableVariables } from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { type AwsFacts, awsFacts } from '../doctor/aws-facts.ts';
@@ -117,8 +117,9 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     const quotas = parseQuotas(quotasText, service);
     const config = { region: resolvedRegion, credentials };
     const { dynamo, ...stores } = open(tables, config);
+    const path = service.split('/');
     const aws = awsFacts({
-      ...{ ...locateService(service), quotas, cloudFormation, dynamo, tables },
+      ...{ stack: path[0]!, service: serviceNameOf(path), quotas, cloudFormation, dynamo, tables },
     });
     const functions = lambdaFacts(new LambdaClient(config), aws.functionNames);
     return {
