@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -11,6 +11,7 @@ import { type FunctionName, functions } from '../contract/functions.ts';
 import { nodeVersion } from '../contract/runtime.ts';
 import { sliceTimeline } from '../contract/timeline.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
+import { SettingsError } from './settings.ts';
 
 /** The network in which functions run. */
 export type Network = Pick<
@@ -131,8 +132,12 @@ export const assetsEntry = 'carillon:assets';
 /** The asset of a function. @param node of a construct in the app. */
 export function assetOf(node: Node, name: FunctionName): { path: string; hash: string } {
   const folder: string = node.tryGetContext(assetsEntry) ?? join(import.meta.dirname, 'assets');
-  const { path, hash } = (JSON.parse(readFileSync(join(folder, assetsFile), 'utf8')) as Assets)[
-    name
-  ];
+  const list = join(folder, assetsFile);
+  if (!existsSync(list)) {
+    throw new SettingsError(
+      `The code of Carillon's functions is not in ${folder}. If a bundler bundles your app, let it leave out the package: esbuild --external:carillon-aws`,
+    );
+  }
+  const { path, hash } = (JSON.parse(readFileSync(list, 'utf8')) as Assets)[name];
   return { path: join(folder, path), hash };
 }

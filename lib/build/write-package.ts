@@ -35,10 +35,10 @@ export async function writeAwsPackage(root: string, target: string) {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'NOTICES'), notices(root, sources.flat()));
   copyFileSync(join(root, 'lib/build/README.md'), join(folder, 'README.md'));
-  writeFileSync(
-    join(folder, 'package.json'),
-    `${JSON.stringify({ ...manifest, version }, null, 2)}\n`,
-  );
+  // A release is built in the repository's workflow, which knows its name.
+  const { GITHUB_REPOSITORY: name = 'you/carillon' } = process.env;
+  const text = JSON.stringify({ ...manifest, version }, null, 2).replace('you/carillon', name);
+  writeFileSync(join(folder, 'package.json'), `${text}\n`);
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
     cwd: folder,
     encoding: 'utf8',
@@ -78,8 +78,9 @@ async function bundle(
   entryPoint: string,
   outfile: string,
 ): Promise<readonly string[]> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     metafile: true,
+    write: false,
     absWorkingDir: root,
     entryPoints: [entryPoint],
     outfile,
@@ -93,11 +94,28 @@ async function bundle(
     keepNames: true,
     external: ['aws-cdk-lib', 'constructs'],
     define: { 'import.meta.dirname': '__dirname', IS_PACKAGE: 'true' },
+    // So that all of it is in one line.
+    supported: { 'template-literal': false },
+    legalComments: 'none',
     ...(entryPoint.startsWith('bin/package/carillon') && { banner: { js: '#!/usr/bin/env node' } }),
     logLevel: 'warning',
   });
+  const [, hashbang = '', code] = /^(#!.*\n)?(.*)/s.exec(outputFiles[0]!.text)!;
+  writeFileSync(outfile, `${hashbang}${lineEnd}${code!.trimEnd()}//${notPrinted}\n`);
   return Object.keys(metafile.inputs);
 }
+
+/**
+ * Before the message of an uncaught error, Node prints the line that has thrown it, here of 100 kB, unless the line has
+ * this mark.
+ */
+const notPrinted = 'node-do-not-add-exception-line';
+
+/**
+ * ts-node, with which many apps of the CDK run, reads that line in the file. It finds none: this ends a line for V8, which
+ * numbers them, and for no tool that splits a file into lines.
+ */
+const lineEnd = '\u2028';
 
 /** Writes index.d.ts, and the declarations that it imports. */
 function emitTypes(root: string, folder: string): void {
