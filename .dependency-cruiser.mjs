@@ -105,7 +105,7 @@ export default {
 
     // The npm package, by its name.
     may('examples', '^carillon(-aws)?(/|$)'),
-    may('examples/(react|cdk-app)', packages),
+    may('examples/(react|cdk-app|cloudfront)', packages),
     // Of Lambda's runtime.
     may('examples/cdk-app/function', '^@aws-sdk/'),
     mayUseNode('examples'),

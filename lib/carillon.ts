@@ -313,7 +313,12 @@ export class Carillon extends Construct {
   /** The props as settings: constructs by their ids. @throws {SettingsError} */
   private settingsOf(props: CarillonProps): Settings {
     // An app in JavaScript may leave them out.
-    const { disposable = false, removalPolicy, exportOutputs, ...given } = props ?? {};
+    const {
+      disposable = false,
+      removalPolicy,
+      exportOutputs,
+      ...given
+    } = props ?? ({} as CarillonProps);
     const { vpc, vpcSubnets, securityGroups, certificate, hostedZone, alarmTopic, ...texts } =
       given;
     const constructs = {

@@ -160,13 +160,52 @@ describe('what it contains', () => {
     expect(new Set(assets).size).toBe(readdirSync(join(contents, 'assets')).length - 1);
   });
 
-  test('the example’s function may read its secret, and its role the tables', async () => {
-    cpSync('examples/cdk-app', project.path, {
+  /** Synthesizes the app of an example. */
+  async function synthesized(example: string, context = {}): Promise<Template> {
+    cpSync(`examples/${example}`, project.path, {
       recursive: true,
       filter: (path) => !['package.json', 'node_modules'].includes(basename(path)),
     });
-    await run(process.execPath, 'app.js');
-    const { template } = readAssembly(join(project.path, 'cdk.out'));
+    project.write('package.json', '{ "private": true, "type": "module" }');
+    await run('env', `CDK_CONTEXT_JSON=${JSON.stringify(context)}`, process.execPath, 'app.js');
+    return readAssembly(join(project.path, 'cdk.out')).template;
+  }
+
+  test('in the example with CloudFront, it sends browsers to the distribution, which knows the secret', async () => {
+    const hash = 'a'.repeat(64);
+    const template = await synthesized('cloudfront', { originSecretHash: hash });
+    const propertiesOf = (type: string) =>
+      resourcesOf(template, type).map(([, { Properties }]) => Properties!);
+    const [api] = resourcesOf(template, 'AWS::ApiGatewayV2::Api').map(([id]) => id);
+    const [distribution] = propertiesOf('AWS::CloudFront::Distribution');
+    const endpoint = { 'Fn::GetAtt': [api, 'ApiEndpoint'] };
+    expect(distribution!.DistributionConfig).toMatchObject({
+      Origins: [
+        {
+          DomainName: { 'Fn::Select': [2, { 'Fn::Split': ['/', endpoint] }] },
+          CustomOriginConfig: { OriginProtocolPolicy: 'https-only', OriginReadTimeout: 30 },
+          OriginCustomHeaders: [{ HeaderName: 'X-Origin-Secret' }],
+        },
+      ],
+      DefaultCacheBehavior: { ViewerProtocolPolicy: 'redirect-to-https' },
+    });
+    expect(JSON.stringify(distribution)).toContain('{{resolve:secretsmanager:');
+    expect(JSON.stringify(propertiesOf('AWS::CloudFront::ResponseHeadersPolicy'))).toContain(
+      '"StrictTransportSecurity":{"AccessControlMaxAgeSec":31536000',
+    );
+    const environments = propertiesOf('AWS::Lambda::Function').map(
+      ({ Environment }) => Environment,
+    );
+    expect(environments).toContainEqual({
+      Variables: expect.objectContaining({
+        ...{ PUBLIC_BASE_URL: 'https://push.carillon.net', ORIGIN_SECRET_HASHES: hash },
+        REQUIRE_ORIGIN_SECRET: 'true',
+      }),
+    });
+  });
+
+  test('the example’s function may read its secret, and its role the tables', async () => {
+    const template = await synthesized('cdk-app');
     const found = (type: string, start: string) =>
       resourcesOf(template, type).find(([id]) => id.startsWith(start))![1].Properties!;
     expect(found('AWS::Lambda::Function', 'Notify').Environment).toMatchObject({
