@@ -4,58 +4,156 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { RouteName } from '../contract/routes.ts';
-import { sendTimeline, sliceTimeline } from '../contract/timeline.ts';
-import { byUserIndex } from '../lambdas/store/items.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
-import type { ServiceTables } from './service-table.ts';
 import type { Settings } from './settings.ts';
 
-/** CloudWatch's limit for the metrics of one alarm. */
-const mostMetrics = 10;
-
-/** The period of a metric, and of an alarm on it, where nothing else is said. */
-const period = Duration.minutes(5);
-
-export interface AlarmsProps extends Pick<AlarmedFunctions, 'endpoints' | 'deliver'> {
+export interface AlarmsProps {
+  readonly settings: Settings;
   /** Where they publish to, if the operator gives a construct. */
   readonly topic: sns.ITopic | undefined;
-  readonly settings: Settings;
   readonly api: HttpApi;
   readonly pushes: PushMetrics;
-  readonly tables: ServiceTables;
+  readonly deliver: ServiceFunction;
+}
+
+interface Definition {
+  /**
+   * `page`: users are affected now, so the alarm is a cause of the composite alarm that pages people.
+   * `warning`: it notifies by itself, and can wait until morning.
+   * @default warning
+   */
+  readonly severity?: 'page' | 'warning';
+  readonly metric: cloudwatch.IMetric;
+  /**
+   * Value of the metric from which a period is bad.
+   * @default 1
+   */
+  readonly threshold?: number;
+  /** The event, for the operator. */
+  readonly description: string;
+}
+
+/**
+ * The alarms on which somebody acts tonight or this week: decision 15 has the reason of each, and what notices the
+ * faults without an alarm of their own. Each metric costs ten cents a month. An alarm's name is its heading in the
+ * runbook: `ServerErrors` is "Server errors".
+ */
+function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency } }: AlarmsProps) {
+  const ofAll = { part: api.metric('5xx', 'Sum'), whole: api.metric('Count', 'Sum') };
+  // Apart from all requests: thousands of events per second would hide that every send fails.
+  const ofSends = { part: api.sendMetric('5xx', 'Sum'), whole: api.sendMetric('Count', 'Sum') };
+  const hour = Duration.hours(1);
+  const attempted = pushes.metricOf('attempted');
+  return {
+    ServerErrors: {
+      severity: 'page',
+      metric: math('IF(part >= 5, 100 * part / whole, 0)', ofAll),
+      threshold: 5,
+      description: 'At least 5 % of all requests got a 5xx response.',
+    },
+    // For sites with a few requests in an hour. One error is no outage; two may be one request and its repetition.
+    HourlyServerErrors: {
+      severity: 'page',
+      metric: math('IF(part >= 2, 100 * part / whole, 0)', ofAll, hour),
+      threshold: 50,
+      description: 'At least half of all requests of an hour got a 5xx response.',
+    },
+    // Both in one, as sends are never that many: of two errors at least half, of more at least 5 %.
+    SendErrors: {
+      severity: 'page',
+      metric: math(
+        'IF(part >= 3, 100 * part / whole, IF(part >= 2, 10 * part / whole, 0))',
+        ofSends,
+        hour,
+      ),
+      threshold: 5,
+      description: 'At least 5 % of the sends of an hour, or half of a few, got a 5xx response.',
+    },
+    FailedPushes: {
+      severity: 'page',
+      // Otherwise one project's old list would page, or hide that a push service is down.
+      metric: math('IF(part - own >= 50, 100 * (part - own) / (whole - own), 0)', {
+        part: pushes.metricOf('failed'),
+        whole: attempted,
+        own: pushes.metricOf('failedForOwner'),
+      }),
+      threshold: 20,
+      description:
+        'At least 20 % of the pushes failed. Failures that only the project can repair do not count.',
+    },
+    DroppedInvocations: {
+      severity: 'page',
+      metric: deliver.metric('AsyncEventsDropped', { statistic: 'Sum' }),
+      description:
+        'Lambda gave up an invocation of the deliver function, after three failures or an hour ' +
+        'without free concurrency: part of an audience was not notified.',
+    },
+    VapidRefusals: {
+      metric: math('IF(part >= 10, 100 * part / whole, 0)', {
+        part: pushes.metricOf('vapidRefused'),
+        whole: attempted,
+      }),
+      description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
+    },
+    UnreachedSubscribers: {
+      metric: pushes.metricOf('unreached'),
+      description: 'A notification was not sent to all subscribers of its audience.',
+    },
+    InterruptedPushes: {
+      metric: pushes.metricOf('interrupted'),
+      description: 'A function crashed while it pushed: the outcome of some pushes is unknown.',
+    },
+    ResultsNotStored: {
+      metric: pushes.metricOf('resultsNotStored'),
+      description: 'The counts of a notification, or its cancellation, could not be stored.',
+    },
+    SubscribersRefused: {
+      metric: pushes.refusals(),
+      description: 'A project has as many subscribers as its cap allows, and refuses new ones.',
+    },
+    CountsDisagree: {
+      metric: pushes.disagreements(),
+      description: 'Counts of a notification or of a project contradict each other.',
+    },
+    AccountConcurrency: {
+      // Of all functions in the account and region; it has no dimensions.
+      metric: new cloudwatch.Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'ClaimedAccountConcurrency',
+        statistic: 'Maximum',
+      }),
+      threshold: 0.8 * accountConcurrency,
+      description: 'The account runs nearly as many functions as AWS allows.',
+    },
+  } satisfies Readonly<Record<string, Definition>>;
 }
 
 /** As in the runbook. */
-export type AlarmName = string;
+export type AlarmName = 'UsersAffected' | keyof ReturnType<typeof definitionsFor>;
 
 /**
  * The alarms of the service. Those with the severity `page` are the causes of one composite alarm,
  * `UsersAffected`, so that people are paged once. The others notify by themselves.
  */
 export class Alarms extends Construct {
-  /** By their names. The composite alarm is the first. */
+  /** The composite alarm first. */
   readonly alarms: Readonly<Record<AlarmName, cloudwatch.AlarmBase>>;
   readonly topic: sns.ITopic | undefined;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { settings, api, pushes, tables, endpoints, deliver } = props;
-    const { accountConcurrency } = settings;
-    const definitions = Object.entries({
-      ...requestAlarms(api),
-      ...pushAlarms(pushes),
-      ...functionAlarms({ endpoints, deliver, accountConcurrency }),
-      ...databaseAlarms(tables),
-    });
-    const alarms = definitions.map(([name, definition]) =>
-      this.alarm(name, definition, described(settings, name, definition)),
-    );
-    const isPage = (_: unknown, index: number) => definitions[index]![1].severity === 'page';
+    const { settings } = props;
+    const definitions = Object.entries<Definition>(definitionsFor(props));
+    const alarms = definitions.map(([name, definition]) => ({
+      name,
+      isPage: definition.severity === 'page',
+      alarm: this.alarm(name, definition, described(settings, name, definition)),
+    }));
+    const pages = alarms.filter(({ isPage }) => isPage).map(({ alarm }) => alarm);
     const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
-      alarmRule: cloudwatch.AlarmRule.anyOf(...alarms.filter(isPage)),
+      alarmRule: cloudwatch.AlarmRule.anyOf(...pages),
       alarmDescription: described(settings, 'UsersAffected', {
         severity: 'page',
         description: 'An alarm with the severity page fires.',
@@ -64,26 +162,22 @@ export class Alarms extends Construct {
     this.topic = props.topic ?? alarmTopic(this, settings);
     if (this.topic !== undefined) {
       const action = new SnsAction(this.topic);
-      const warnings = alarms.filter((alarm, index) => !isPage(alarm, index));
+      const warnings = alarms.filter(({ isPage }) => !isPage).map(({ alarm }) => alarm);
       for (const alarm of [usersAffected, ...warnings]) alarm.addAlarmAction(action);
     }
-    this.alarms = {
-      UsersAffected: usersAffected,
-      ...Object.fromEntries(definitions.map(([name], index) => [name, alarms[index]!])),
-    };
+    const all = [
+      ['UsersAffected', usersAffected],
+      ...alarms.map(({ name, alarm }) => [name, alarm]),
+    ];
+    this.alarms = Object.fromEntries(all) as Record<AlarmName, cloudwatch.AlarmBase>;
   }
 
-  private alarm(
-    id: string,
-    { metric, threshold = 1, periods = { bad: 1, of: 1 } }: AlarmDefinition,
-    alarmDescription: string,
-  ): cloudwatch.Alarm {
+  private alarm(id: string, { metric, threshold = 1 }: Definition, alarmDescription: string) {
     return new cloudwatch.Alarm(this, id, {
       metric,
       threshold,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: periods.of,
-      datapointsToAlarm: periods.bad,
+      evaluationPeriods: 1,
       // No data: nothing happened.
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
       alarmDescription,
@@ -91,21 +185,23 @@ export class Alarms extends Construct {
   }
 }
 
-/**
- * `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. So is
- * `ServerErrors2`, the second group of its metrics.
- */
+function math(
+  expression: string,
+  usingMetrics: Record<string, cloudwatch.IMetric>,
+  period = Duration.minutes(5),
+): cloudwatch.MathExpression {
+  return new cloudwatch.MathExpression({ expression, usingMetrics, period });
+}
+
+/** `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. */
 function described(
   { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
   id: string,
-  { severity = 'warning', description }: Pick<AlarmDefinition, 'severity' | 'description'>,
+  { severity = 'warning', description }: Pick<Definition, 'severity' | 'description'>,
 ): string {
-  const heading = id.replace(/\d+$/, '');
-  const anchor = heading.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
+  const anchor = id.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
   return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${anchor}`;
 }
-
-type AlarmSettings = Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>;
 
 /**
  * The topic of the settings, to which alarms publish.
@@ -113,7 +209,7 @@ type AlarmSettings = Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>;
  */
 function alarmTopic(
   scope: Construct,
-  { stage, alarmEmail, alarmTopicArn }: AlarmSettings,
+  { stage, alarmEmail, alarmTopicArn }: Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>,
 ): sns.ITopic | undefined {
   if (alarmTopicArn !== undefined) {
     return sns.Topic.fromTopicArn(scope, 'Topic', alarmTopicArn);
@@ -145,291 +241,4 @@ function emailTopic(scope: Construct, address: string): sns.Topic {
     }),
   );
   return topic;
-}
-
-interface AlarmDefinition {
-  /**
-   * `page`: users are affected now, so the alarm is a cause of the composite alarm that pages people.
-   * `warning`: it notifies by itself, and can wait until morning.
-   * @default warning
-   */
-  readonly severity?: 'page' | 'warning';
-  readonly metric: cloudwatch.IMetric;
-  /**
-   * Value of the metric from which a period is bad.
-   * @default 1
-   */
-  readonly threshold?: number;
-  /**
-   * Of how many periods how many must be bad.
-   * @default one of one
-   */
-  readonly periods?: { readonly bad: number; readonly of: number };
-  /** The event, for the operator. */
-  readonly description: string;
-}
-
-/** By the alarm's id, such as `ServerErrors`, which is also its heading in the runbook: "Server errors". */
-type AlarmDefinitions = Readonly<Record<string, AlarmDefinition>>;
-
-/** For faults that pass by themselves: a short one does not fire the alarm. */
-const twoOfThree = { bad: 2, of: 3 } as const;
-
-/**
- * For metrics of deliver's invocations. Lambda stamps them with the start and emits them after the end, so the
- * last period never has those of a long invocation. Two more periods: a value is visible some minutes later.
- */
-const anyDuringDeliver = {
-  bad: 1,
-  of: sliceTimeline.timeoutMs / period.toMilliseconds() + 2,
-} as const;
-
-/** From this share of its limit, a duration or a number counts as near it. */
-const nearLimit = 0.8;
-
-/** Alarms on what callers get. */
-function requestAlarms(api: HttpApi): AlarmDefinitions {
-  const ofAll = { part: api.metric('5xx', 'Sum'), whole: api.metric('Count', 'Sum') };
-  // Apart from all requests: thousands of events per second would hide that every send fails.
-  const ofSends = { part: api.sendMetric('5xx', 'Sum'), whole: api.sendMetric('Count', 'Sum') };
-  // For sites with a few requests in an hour. One error is no outage; two may be one request and its
-  // repetition, and fire only if nothing else succeeds.
-  const few = { minimum: 2, threshold: 50, per: Duration.hours(1) };
-  return {
-    ServerErrors: {
-      severity: 'page',
-      metric: percentage(ofAll, 5),
-      threshold: 5,
-      description: 'At least 5 % of all requests got a 5xx response.',
-    },
-    SendErrors: {
-      severity: 'page',
-      metric: percentage(ofSends, 3),
-      threshold: 5,
-      description: 'At least 5 % of the sends got a 5xx response.',
-    },
-    HourlyServerErrors: {
-      severity: 'page',
-      metric: percentage({ ...ofAll, per: few.per }, few.minimum),
-      threshold: few.threshold,
-      description: 'At least half of all requests of an hour got a 5xx response.',
-    },
-    HourlySendErrors: {
-      severity: 'page',
-      metric: percentage({ ...ofSends, per: few.per }, few.minimum),
-      threshold: few.threshold,
-      description: 'At least half of the sends of an hour got a 5xx response.',
-    },
-    SendLatency: {
-      metric: api.sendMetric('Latency', 'p90'),
-      threshold: nearLimit * sendTimeline.timeoutMs,
-      periods: twoOfThree,
-      description: 'One send in ten needs nearly all of its time.',
-    },
-  };
-}
-
-/** Alarms on subscribers and the delivery of notifications. */
-function pushAlarms(pushes: PushMetrics): AlarmDefinitions {
-  const attempted = pushes.metricOf('attempted');
-  // Otherwise one project's old list would page, or hide that a push service is down.
-  const without = pushes.metricOf('failedForOwner');
-  return {
-    FailedPushes: {
-      severity: 'page',
-      metric: percentage({ part: pushes.metricOf('failed'), whole: attempted, without }, 50),
-      threshold: 20,
-      description:
-        'At least 20 % of the pushes failed. Failures that only the project can repair do not count.',
-    },
-    VapidRefusals: {
-      metric: percentage({ part: pushes.metricOf('vapidRefused'), whole: attempted }, 10),
-      description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
-    },
-    UnreachedSubscribers: {
-      metric: pushes.metricOf('unreached'),
-      description: 'A notification was not sent to all subscribers of its audience.',
-    },
-    InterruptedPushes: {
-      metric: pushes.metricOf('interrupted'),
-      description: 'A function crashed while it pushed: the outcome of some pushes is unknown.',
-    },
-    ResultsNotStored: {
-      metric: pushes.metricOf('resultsNotStored'),
-      description: 'The counts of a notification, or its cancellation, could not be stored.',
-    },
-    SubscribersRefused: {
-      metric: pushes.refusals(),
-      description: 'A project has as many subscribers as its cap allows, and refuses new ones.',
-    },
-    CountsDisagree: {
-      metric: pushes.disagreements(),
-      description: 'Counts of a notification or of a project contradict each other.',
-    },
-  };
-}
-
-interface AlarmedFunctions {
-  readonly endpoints: Readonly<Record<RouteName, ServiceFunction>>;
-  readonly deliver: ServiceFunction;
-  /** Executions at a time that AWS allows the account. */
-  readonly accountConcurrency: number;
-}
-
-/** Alarms on the functions and on the account's concurrency. */
-function functionAlarms({
-  endpoints,
-  deliver,
-  accountConcurrency,
-}: AlarmedFunctions): AlarmDefinitions {
-  const { send, ...others } = endpoints;
-  return {
-    // Of the other functions, an error is a 5xx response of the API. Deliver fails by design, so that Lambda repeats it
-    // for a slice that is not finished: InterruptedPushes and DroppedInvocations tell when that loses something.
-    CrashedSends: {
-      metric: send.metricErrors(),
-      description: 'The send function crashed or timed out.',
-    },
-    // For send, the latency of its route.
-    ...inGroups('SlowFunctions', Object.values(others), (group) => ({
-      metric: highestUse(
-        group.map((fn) => ({
-          metric: fn.metricDuration({ statistic: 'p99' }),
-          limit: fn.timeout!.toMilliseconds(),
-        })),
-      ),
-      threshold: 100 * nearLimit,
-      periods: twoOfThree,
-      description: 'A function needs nearly all of its time.',
-    })),
-    SlowDeliveries: {
-      metric: deliver.metricDuration({ statistic: 'Maximum' }),
-      threshold: nearLimit * deliver.timeout!.toMilliseconds(),
-      periods: anyDuringDeliver,
-      description: 'The deliver function needed nearly all of its time.',
-    },
-    // Without deliver: its throttled invocations wait, or send delivers their slices itself.
-    ...inGroups('ThrottledFunctions', Object.values(endpoints), (group) => ({
-      severity: 'page',
-      metric: sum(group.map((fn) => fn.metricThrottles())),
-      periods: twoOfThree,
-      description: 'Lambda throttles invocations, because the account runs too many functions.',
-    })),
-    AccountConcurrency: {
-      // Of all functions in the account and region; it has no dimensions.
-      metric: new cloudwatch.Metric({
-        namespace: 'AWS/Lambda',
-        metricName: 'ClaimedAccountConcurrency',
-        statistic: 'Maximum',
-      }),
-      threshold: nearLimit * accountConcurrency,
-      description: 'The account runs nearly as many functions as AWS allows.',
-    },
-    DroppedInvocations: {
-      severity: 'page',
-      metric: deliver.metric('AsyncEventsDropped', { statistic: 'Sum' }),
-      description:
-        'Lambda gave up an invocation of the deliver function, after three failures or an hour ' +
-        'without free concurrency: part of an audience was not notified.',
-    },
-  };
-}
-
-/** Alarms on the database. Its clients repeat such calls; what still fails is a 5xx response. */
-function databaseAlarms(tables: ServiceTables): AlarmDefinitions {
-  const { projects, subscriptions, usage, notifications, deliveries, rateLimits } = tables;
-  return {
-    DatabaseThrottles: {
-      // The reads and writes that grow with traffic.
-      metric: sum([
-        projects.throttles('Read'),
-        subscriptions.throttles('Read'),
-        subscriptions.throttles('Read', byUserIndex),
-        deliveries.throttles('Read'),
-        subscriptions.throttles('Write'),
-        subscriptions.throttles('Write', byUserIndex),
-        usage.throttles('Write'),
-        notifications.throttles('Write'),
-        deliveries.throttles('Write'),
-        rateLimits.throttles('Write'),
-      ]),
-      threshold: 10,
-      periods: twoOfThree,
-      description: 'DynamoDB throttles the service.',
-    },
-    TransactionConflicts: {
-      // Requests of one project meet at its counters. An alarm on this metric alone would ignore missing data,
-      // as all alarms in the namespace of DynamoDB do, and would never end.
-      metric: sum([usage.transactionConflicts()]),
-      threshold: 100,
-      periods: twoOfThree,
-      description: 'Many transactions on the counters of a project conflict.',
-    },
-  };
-}
-
-/**
- * The same alarm for any number of sources of a metric: one alarm for as many as CloudWatch takes in one.
- * The ids are `id`, `id2` and so on.
- */
-export function inGroups<Source>(
-  id: string,
-  sources: readonly Source[],
-  define: (group: readonly Source[]) => AlarmDefinition,
-): AlarmDefinitions {
-  const starts = sources.flatMap((_, index) => (index % mostMetrics === 0 ? [index] : []));
-  return Object.fromEntries(
-    starts.map((start, index) => [
-      index === 0 ? id : id + (index + 1),
-      define(sources.slice(start, start + mostMetrics)),
-    ]),
-  );
-}
-
-/** A part of a whole. */
-interface Ratio {
-  readonly part: cloudwatch.IMetric;
-  readonly whole: cloudwatch.IMetric;
-  /** What counts neither in the part nor in the whole. @default nothing */
-  readonly without?: cloudwatch.IMetric;
-  /** @default period */
-  readonly per?: Duration;
-}
-
-/** The part in percent of the whole, and 0 while the part is below a minimum: one of two is not an outage. */
-function percentage(
-  { part, whole, without, per = period }: Ratio,
-  minimum: number,
-): cloudwatch.MathExpression {
-  const [counted, of] =
-    without === undefined ? ['part', 'whole'] : ['(part - without)', '(whole - without)'];
-  return new cloudwatch.MathExpression({
-    expression: `IF(${counted} >= ${minimum}, 100 * ${counted} / ${of}, 0)`,
-    usingMetrics: { part, whole, ...(without !== undefined && { without }) },
-    period: per,
-  });
-}
-
-/** The sum of metrics. Without `FILL`, it would be missing if one of them has no data. */
-export function sum(metrics: readonly cloudwatch.IMetric[]): cloudwatch.MathExpression {
-  const usingMetrics = named(metrics);
-  const terms = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
-  return new cloudwatch.MathExpression({ expression: terms.join(' + '), usingMetrics, period });
-}
-
-/** The highest of metrics, each in percent of its limit. */
-function highestUse(
-  uses: readonly { readonly metric: cloudwatch.IMetric; readonly limit: number }[],
-): cloudwatch.MathExpression {
-  const usingMetrics = named(uses.map(({ metric }) => metric));
-  const terms = uses.map(({ limit }, index) => `100 * FILL(m${index}, 0) / ${limit}`);
-  return new cloudwatch.MathExpression({
-    expression: `MAX([${terms.join(', ')}])`,
-    usingMetrics,
-    period,
-  });
-}
-
-function named(metrics: readonly cloudwatch.IMetric[]): Record<string, cloudwatch.IMetric> {
-  return Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]));
 }
