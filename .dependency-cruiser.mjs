@@ -1,124 +1,86 @@
 /**
- * Who may import whom. An import that matches none of the allowed rules fails, and so does a circle.
- * A file may always import the files of its own folder: see `own` below.
+ * Which folder may import which. Packages need no list: each manifest says what its folder needs, and `exports` of
+ * aws-emulator what the others may take from it.
  */
 
-const contract = '^contract/';
-const store = '^lambdas/store/';
-const packages = '^node_modules/';
-const node = { dependencyTypes: ['core'] };
-const aPackage = (...names) => names.map((name) => `^node_modules/${name}/`);
-const lambdaTypes = aPackage('@types/aws-lambda');
+/** What a folder may import besides its own files. */
+const may = (folder, ...others) => ({
+  from: { path: `^${folder}` },
+  to: { path: others.map((path) => `^${path}(/|$)`) },
+});
+const forbidden = (name, from, to) => ({ name, severity: 'error', from, to });
 
-/** What the files of a folder may import. */
-const may = (folder, ...paths) => ({ from: { path: `^${folder}/` }, to: { path: paths } });
-const mayUseNode = (folder) => ({ from: { path: `^${folder}/` }, to: node });
-
-const sources = 'admin|bench|bin|console|contract|examples|lib|local|sdk|test';
+const store = 'lambdas/store';
+const everything = '(admin|aws-emulator|bench|bin|console|contract|lambdas|lib|local|sdk|test)';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
-    {
-      name: 'no-description-in-bundles',
-      severity: 'error',
-      from: { path: '^(lambdas|sdk)/' },
-      to: { path: '^contract/(openapi/|gateway-responses)' },
-    },
+    forbidden('no-circle', {}, { circular: true }),
+    // Manifests of published packages lie beside the code that builds them.
+    forbidden(
+      'declared-in-its-manifest',
+      { pathNot: '^(lib|sdk)/build/|^examples/' },
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+    forbidden(
+      'no-tools-where-it-is-deployed',
+      { path: '^(admin|contract|lambdas|sdk/(?!build/))' },
+      { dependencyTypes: ['npm-dev'], pathNot: '^node_modules/@types/' },
+    ),
+    // The command's packages are in the same manifest.
+    forbidden(
+      'small-functions',
+      { path: '^lambdas/' },
+      {
+        path: '^node_modules/',
+        pathNot: '^node_modules/(@aws-lambda-powertools|@aws-sdk|@middy|@smithy|@types|zod)/',
+      },
+    ),
+    forbidden(
+      'runs-in-browsers',
+      { path: '^(contract|sdk/(?!build/|server/))' },
+      { dependencyTypes: ['core'] },
+    ),
+    forbidden('only-zod', { path: '^contract/' }, { path: '^node_modules/(?!zod/)' }),
+    forbidden(
+      'no-description-in-bundles',
+      { path: '^(lambdas|sdk)/' },
+      { path: '^contract/(openapi/|gateway-responses)' },
+    ),
   ],
   allowedSeverity: 'error',
   allowed: [
-    // own: the folder at the top, and under lambdas/ the one below it.
-    { from: { path: `^(${sources})/` }, to: { path: '^$1/' } },
+    { from: {}, to: { path: '^node_modules/' } },
+    { from: {}, to: { dependencyTypes: ['core'] } },
+
+    // Its own files: of the folder at the top, and under lambdas/ of the one below it.
+    { from: { path: '^(?!lambdas/)([^/]+)/' }, to: { path: '^$1/' } },
     { from: { path: '^lambdas/([^/]+)/' }, to: { path: '^lambdas/$1/' } },
 
-    may('contract', ...aPackage('zod')),
+    may('sdk/', 'contract'),
+    may('sdk/build/', 'package\\.json'),
+    may('console/', 'contract', 'sdk', 'admin/terminal'),
 
-    may(
-      'lambdas/http',
-      contract,
-      store,
-      ...aPackage('@middy', '@aws-lambda-powertools', 'zod'),
-      ...lambdaTypes,
-    ),
-    may('lambdas/push', contract),
-    may('lambdas/store', contract, ...aPackage('@aws-sdk')),
-    may('lambdas/results', contract, store, ...aPackage('@aws-lambda-powertools')),
-    // The functions: every other folder under lambdas/.
-    {
-      from: { path: '^lambdas/(?!http/|push/|results/|store/)' },
-      to: {
-        path: [
-          contract,
-          '^lambdas/(http|results|store)/',
-          '^lambdas/(route|notification)-function\\.ts$',
-          ...aPackage('@middy', '@aws-lambda-powertools'),
-          ...lambdaTypes,
-        ],
-      },
-    },
-    may('lambdas/deliver', '^lambdas/push/'),
-    // Besides deliver: its type of the database client, and the library that this client signs with.
-    may('lambdas/send', '^lambdas/deliver/', ...aPackage('@aws-sdk', '@smithy')),
-    mayUseNode('lambdas'),
+    may('lambdas/push/', 'contract'),
+    may('lambdas/store/', 'contract'),
+    may('lambdas/(http|results)/', 'contract', store),
+    // The functions: every other folder, and what they share.
+    may('lambdas/(?!(http|push|results|store)/)', 'contract', 'lambdas/(http|results|store)'),
+    may('lambdas/', 'lambdas/(route|notification)-function\\.ts'),
+    may('lambdas/deliver/', 'lambdas/push'),
+    may('lambdas/send/', 'lambdas/deliver'),
 
     // The stack refers to handlers by their path.
-    may(
-      'lib',
-      contract,
-      '^lambdas/store/items\\.ts$',
-      ...aPackage('aws-cdk-lib', 'constructs', 'zod'),
-    ),
-    mayUseNode('lib'),
-    may('lib/build', packages, '^package\\.json$'),
-
-    may('admin', contract, store, packages, '^package\\.json$'),
+    may('lib/', 'contract', 'lambdas/store/items\\.ts', 'package\\.json'),
+    may('admin/', 'contract', store, 'sdk/(common|server)', 'package\\.json'),
     // Notifications with their counts, as the routes return them.
-    may(
-      'admin',
-      '^lambdas/(get-notification/get-notification|list-notifications/list-notifications)\\.ts$',
-    ),
-    may('admin', '^sdk/(common/error|server/(attempt|carillon-server|project-client))\\.ts$'),
-    mayUseNode('admin'),
-    may(
-      'bin',
-      contract,
-      '^admin/',
-      '^console/',
-      '^lib/',
-      '^local/node-binary\\.ts$',
-      '^sdk/build/',
-      '^(package|cdk)\\.json$',
-      packages,
-    ),
-    mayUseNode('bin'),
-    may('console', contract, '^sdk/', '^admin/terminal/', packages),
-    mayUseNode('console'),
-    may('local', contract, store, '^admin/', '^console/', '^sdk/build/', packages),
-    mayUseNode('local'),
-
-    may('sdk', contract),
-    may('sdk/build', packages, '^package\\.json$'),
-    mayUseNode('sdk/build'),
-    mayUseNode('sdk/server'),
-
-    // The npm package, by its name.
-    may('examples', '^carillon(-aws)?(/|$)'),
-    may('examples/(react|cdk-app|cloudfront)', packages),
-    // Of Lambda's runtime.
-    may('examples/cdk-app/function', '^@aws-sdk/'),
-    mayUseNode('examples'),
-
-    may('bench', contract, '^(admin|lambdas|lib|local)/', packages),
-    mayUseNode('bench'),
-    may(
-      'test',
-      '^(admin|bench|bin|console|contract|lambdas|lib|local|sdk)/',
-      packages,
-      '^package\\.json$',
-    ),
-    mayUseNode('test'),
+    may('admin/', 'lambdas/(get-notification|list-notifications)'),
+    may('local/', 'contract', store, 'admin', 'aws-emulator', 'console', 'sdk/build'),
+    may('bin/', 'contract', 'admin', 'console', 'lib', 'sdk/build', '(package|cdk)\\.json'),
+    may('(bench|test)/', everything, 'package\\.json'),
+    // The npm packages, by their names.
+    may('examples/', 'carillon(-aws)?', '@aws-sdk'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -20,7 +20,18 @@ const suites = {
 };
 
 const { SUITE } = process.env;
-const sources = ['admin', 'bench', 'bin', 'console', 'contract', 'lambdas', 'lib', 'local', 'sdk'];
+const sources = [
+  'admin',
+  'aws-emulator',
+  'bench',
+  'bin',
+  'console',
+  'contract',
+  'lambdas',
+  'lib',
+  'local',
+  'sdk',
+];
 
 /** @type {import('jest').Config} */
 export default {

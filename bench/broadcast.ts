@@ -1,66 +1,84 @@
-import { processTerminal } from '../admin/terminal/terminal.ts';
-import { type BroadcastRun, createBroadcastRunner } from './broadcast/run.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { provideAssembly } from '../local/assembly.ts';
+import type { BroadcastResult, BroadcastTask } from './broadcast/run.ts';
+import { certificate } from './certificate.ts';
+import { bundle, startChild, temporaryFolder } from './processes.ts';
+import type { Latency, PushServerCounts } from './push-server.ts';
 import {
-  type BenchmarkOptions,
-  benchmark,
+  describeLatency,
   latencyOption,
-  runBenchmark,
+  measurement,
+  progress,
+  runMeasurement,
   wholeNumber,
-} from './command.ts';
-import { describeLatency, type Latency } from './latency.ts';
+} from './runner.ts';
 
-interface Options extends BenchmarkOptions {
+interface Options {
   readonly subscribers: readonly number[];
   readonly latency: Latency;
-  readonly async?: true;
+  readonly async?: boolean;
 }
 
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
-/** Columns of the results. */
-const figures: Readonly<Record<string, (run: BroadcastRun) => number | string>> = {
-  subscribers: ({ subscribers }) => subscribers,
-  delivered: ({ result }) => result.delivered,
-  removed: ({ result }) => result.removed,
-  failed: ({ result }) => result.failed,
-  unreached: ({ result }) => result.unreached ?? 0,
-  seconds: ({ seconds }) => seconds.toFixed(2),
-  'subscribers/s': ({ result, seconds }) => (result.attempted / seconds).toFixed(0),
-  received: ({ received }) => received,
-  connections: ({ handshakes }) => handshakes,
-  'calls to DynamoDB': ({ calls }) => Object.values(calls).reduce((sum, one) => sum + one, 0),
-  'process, MB': ({ peakMemoryMB }) => peakMemoryMB.toFixed(0),
-};
-
-const command = benchmark('bench:broadcast', 'Measures broadcasts through the local stack.')
+const command = measurement('bench:broadcast', 'Measures broadcasts through the local stack.')
   .option(
     '--subscribers <N,…>',
     'audience sizes',
     (text: string) => text.split(',').map(wholeNumber),
     [1000, 10_000, 100_000],
   )
-  .addOption(latencyOption('60/400'))
+  .option(...latencyOption('60/400'))
   .option('--async', 'do not wait for the response: read the notification until it is sent');
-await runBenchmark(command, run);
+await runMeasurement(command, measure);
 
-async function run({ subscribers, latency, async }: Options) {
-  const runner = await createBroadcastRunner();
-  const runs: BroadcastRun[] = [];
+async function measure({ subscribers, latency, async: isAsync = false }: Options) {
+  // In the folder of all temporary files, so that a cached assembly can be used.
+  const assembly = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  const runs: Awaited<ReturnType<typeof runBroadcast>>[] = [];
   try {
+    await provideAssembly({ directory: assembly });
     for (const size of subscribers) {
-      processTerminal.messages.write(`Sending to ${size} subscribers …\n`);
-      runs.push(await runner.run(size, latency, async === true));
+      progress(`Sending to ${size} subscribers …`);
+      runs.push(await runBroadcast({ assembly, subscribers: size, isAsync }, latency));
     }
   } finally {
-    await runner.remove();
+    await rm(assembly, { recursive: true });
   }
   return {
     json: { latency, runs },
     about:
       'One broadcast, from request to response; push server latency ' +
       `${describeLatency(latency)}; 1 % of the subscriptions gone`,
-    columns: Object.keys(figures).map((title) => ({ title, align: 'right' as const })),
-    rows: runs.map((one) => Object.values(figures).map((figure) => String(figure(one)))),
+    table: runs.map(({ result, calls, ...run }) => {
+      const { attempted, delivered, removed, failed, unreached = 0 } = result;
+      const all = Object.values(calls).reduce((sum, one) => sum + one, 0);
+      return { ...run, attempted, delivered, removed, failed, unreached, calls: all };
+    }),
   };
+}
+
+/** Starts a push server, and a stack with this many subscribers that sends one broadcast. */
+async function runBroadcast(task: Omit<BroadcastTask, 'pushOrigin'>, latency: Latency) {
+  const pushServer = startChild(await bundle('bench/push-server.ts'), latency);
+  const { port } = await pushServer.receive<{ port: number }>();
+  const ca = join(temporaryFolder, 'ca.pem');
+  await writeFile(ca, certificate.cert);
+  const stack = startChild(
+    'bench/broadcast/run.ts',
+    { ...task, pushOrigin: `https://127.0.0.1:${port}` },
+    { env: { NODE_EXTRA_CA_CERTS: ca }, execArgv: ['--import', 'tsx'] },
+  );
+  try {
+    const { subscribers } = task;
+    const { result, seconds, ...report } = await stack.receive<BroadcastResult>();
+    pushServer.send({});
+    const { handshakes, received } = await pushServer.receive<PushServerCounts>();
+    return { subscribers, result, seconds, handshakes, received, ...report };
+  } finally {
+    await Promise.all([pushServer.stop(), stack.exited]);
+  }
 }

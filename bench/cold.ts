@@ -3,63 +3,43 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { processTerminal } from '../admin/terminal/terminal.ts';
-import { readFunctions } from '../local/template/functions.ts';
-import { createResolver } from '../local/template/references.ts';
-import { synthesize } from '../local/template/synthesize.ts';
-import { readAssembly } from '../local/template/template.ts';
-import { type BenchmarkOptions, benchmark, runBenchmark, wholeNumber } from './command.ts';
-import { median } from './run-sender.ts';
+import { readFunctions } from 'aws-emulator/functions';
+import { readAssembly } from 'aws-emulator/template';
+import { provideAssembly } from '../local/assembly.ts';
+import { measurement, median, progress, runMeasurement, wholeNumber } from './runner.ts';
 
-interface Options extends BenchmarkOptions {
-  readonly runs: number;
-}
-
-interface DeployedBundle {
+interface Bundle {
   readonly name: string;
   readonly file: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-const command = benchmark(
+const command = measurement(
   'bench:cold',
   'Measures the CPU time that the deployed bundles take to load.',
 ).option('--runs <N>', 'new processes for each bundle, in turn', wholeNumber, 15);
-await runBenchmark(command, run);
+await runMeasurement(command, measure);
 
-async function run({ runs }: Options) {
+async function measure({ runs }: { readonly runs: number }) {
   const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   try {
-    const functions = await measure(await synthesizeBundles(directory), runs);
-    const right = 'right' as const;
+    await provideAssembly({ directory });
+    const functions = await measureBundles(await bundlesIn(directory), runs);
     return {
       json: { runs, functions },
       about: `CPU time to load each deployed bundle in a new process; median of ${runs} runs`,
-      columns: [
-        { title: 'function' },
-        { title: 'kB', align: right },
-        { title: 'CPU ms above an empty module', align: right },
-      ],
-      rows: functions.map(({ name, bundleKB, loadMs }) => [
-        name,
-        bundleKB.toFixed(0),
-        loadMs.toFixed(0),
-      ]),
+      table: functions,
     };
   } finally {
     await rm(directory, { recursive: true });
   }
 }
 
-/** Writes the deployed bundles and, for comparison, an empty module. */
-async function synthesizeBundles(
-  directory: string,
-): Promise<readonly [empty: DeployedBundle, ...DeployedBundle[]]> {
-  await synthesize({ directory });
-  const assembly = readAssembly(directory);
-  const functions = readFunctions(assembly, createResolver(assembly.template));
+/** The deployed bundles and, before them for comparison, an empty module. */
+async function bundlesIn(directory: string): Promise<readonly Bundle[]> {
   const empty = join(directory, 'empty.js');
   await writeFile(empty, '');
+  const functions = readFunctions(readAssembly(directory));
   return [
     { name: 'empty', file: empty, environment: {} },
     ...functions.map(({ name, assetPath, environment }) => ({
@@ -70,23 +50,18 @@ async function synthesizeBundles(
   ];
 }
 
-async function measure(
-  [empty, ...bundles]: readonly [DeployedBundle, ...DeployedBundle[]],
-  runs: number,
-) {
-  const timesMs = new Map<DeployedBundle, number[]>(
-    [empty, ...bundles].map((bundle) => [bundle, []]),
-  );
+async function measureBundles(bundles: readonly Bundle[], runs: number) {
+  const timesMs = bundles.map((): number[] => []);
   for (let run = 1; run <= runs; run += 1) {
-    processTerminal.messages.write(`Run ${run} of ${runs}\n`);
-    for (const [bundle, ownTimesMs] of timesMs) ownTimesMs.push(await measureLoad(bundle));
+    progress(`Run ${run} of ${runs}`);
+    for (const [index, one] of bundles.entries()) timesMs[index]!.push(await measureLoad(one));
   }
-  const emptyMs = median(timesMs.get(empty)!);
+  const [emptyMs, ...loadMs] = timesMs.map(median);
   return Promise.all(
-    bundles.map(async (bundle) => ({
-      name: bundle.name,
-      bundleKB: (await stat(bundle.file)).size / 1000,
-      loadMs: median(timesMs.get(bundle)!) - emptyMs,
+    bundles.slice(1).map(async ({ name, file }, index) => ({
+      name,
+      bundleKB: (await stat(file)).size / 1000,
+      loadMs: loadMs[index]! - emptyMs!,
     })),
   );
 }
@@ -95,7 +70,7 @@ async function measure(
  * @returns ms of CPU time that a new process takes to load the bundle. Other work on the machine changes it less than
  *   the time by the clock.
  */
-async function measureLoad({ file, environment }: DeployedBundle): Promise<number> {
+async function measureLoad({ file, environment }: Bundle): Promise<number> {
   const script =
     'const start = process.cpuUsage();' +
     `require(${JSON.stringify(file)});` +

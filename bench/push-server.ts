@@ -1,16 +1,20 @@
 /**
- * A fast push service for benchmarks, over TLS. It checks the form of a push
- * but does not decrypt it, and responds 201 after a given latency; 410 for paths under `/gone/`.
- *
- * Runs in its own process, started with a latency in JSON as argument. It sends its port when it
- * listens, and its counts in response to any message.
+ * A fast push service for benchmarks, over TLS. It checks the form of a push but does not decrypt it, and responds
+ * 201 after a given latency; 410 for paths under `/gone/`. It runs in its own process, sends its port when it listens,
+ * and its counts in response to any message.
  */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { certificate } from '../local/push-service/certificate.ts';
-import { drawLatency, type Latency } from './latency.ts';
+import { certificate } from './certificate.ts';
+
+/** How long a push service takes to respond. */
+export interface Latency {
+  readonly medianMs: number;
+  /** 99th percentile of a log-normal distribution; absent for a constant latency. */
+  readonly p99Ms?: number;
+}
 
 export interface PushServerCounts {
   readonly handshakes: number;
@@ -43,25 +47,34 @@ server.on('request', (request, response) => {
       response.writeHead(status, { location: '/message/1', 'content-length': 0 });
       response.end();
     };
-    const latencyMs = drawLatency(latency, Math.random);
+    const latencyMs = drawLatency();
     if (latencyMs === 0) respond();
     else setTimeout(respond, latencyMs);
   });
 });
 
-function statusFor(request: IncomingMessage, bodyBytes: number): number {
-  if (!isPush(request, bodyBytes)) return 400;
-  return request.url!.startsWith('/gone/') ? 410 : 201;
-}
-
-function isPush({ method, headers }: IncomingMessage, bodyBytes: number): boolean {
-  return (
+function statusFor({ method, url, headers }: IncomingMessage, bodyBytes: number): number {
+  const isPush =
     method === 'POST' &&
     headers['content-encoding'] === 'aes128gcm' &&
     /^(vapid t=|WebPush )/i.test(headers.authorization ?? '') &&
     headers.ttl !== undefined &&
-    bodyBytes > 300
-  );
+    bodyBytes > 300;
+  if (!isPush) return 400;
+  return url!.startsWith('/gone/') ? 410 : 201;
+}
+
+/** Standard deviations between the median and the 99th percentile of a normal distribution. */
+const p99Deviations = 2.326;
+
+/** Draws a latency in ms. */
+function drawLatency(): number {
+  const { medianMs, p99Ms } = latency;
+  if (p99Ms === undefined) return medianMs;
+  // Box–Muller transform.
+  const { random, sqrt, log, cos, exp, PI } = Math;
+  const normal = sqrt(-2 * log(1 - random())) * cos(2 * PI * random());
+  return medianMs * exp((normal * log(p99Ms / medianMs)) / p99Deviations);
 }
 
 process.on('message', () => process.send!(counts));

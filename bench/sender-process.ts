@@ -6,13 +6,15 @@ export interface Subscription {
   readonly keys: { readonly p256dh: string; readonly auth: string };
 }
 
-/** The message that starts a sender's process. */
+/** What a sender's process does. */
 export interface SenderTask {
   readonly origin: string;
   /** Certificate to trust, PEM. */
   readonly ca: string;
   readonly vapid: VapidKeys;
   readonly payload: string;
+  /** Whether web-push sends one VAPID token with all pushes. */
+  readonly cachesToken: boolean;
   readonly inFlight: number;
   /** Number of pushes before the measurement. */
   readonly warmUpPushes: number;
@@ -26,7 +28,7 @@ export interface SenderResult {
   readonly seconds: number;
   /** User and system time over all threads. */
   readonly cpuUsPerPush: number;
-  /** The same of the key agreements only, measured in the same process. */
+  /** CPU time of the key agreements only, measured in the same process. */
   readonly floorUsPerPush: number;
   readonly peakMemoryMB: number;
 }
@@ -40,14 +42,9 @@ export const subject = 'mailto:ops@example.com';
 /** TTL of each push, in seconds. */
 export const ttl = 60;
 
-/** Makes this process a sender: it receives a task and sends a result or an error. */
+/** Makes this process a sender: its argument is a task, and it sends the result. An error ends it. */
 export function serve(sender: Sender): void {
-  process.once('message', (task: SenderTask) =>
-    run(sender, task).then(
-      (result) => process.send!(result),
-      (error) => process.send!({ error: String(error) }),
-    ),
-  );
+  void run(sender, JSON.parse(process.argv[2]!)).then((result) => process.send!(result));
 }
 
 async function run(sender: Sender, task: SenderTask): Promise<SenderResult> {
@@ -97,22 +94,6 @@ class Stopwatch {
     this.cpuUs += user + system;
     this.seconds += (performance.now() - start) / 1000;
   }
-}
-
-/** Sends concurrent pushes with a sender that makes one push per call. */
-export async function eachInFlight(
-  all: readonly Subscription[],
-  inFlight: number,
-  push: (subscription: Subscription) => Promise<{ status: number }>,
-): Promise<void> {
-  const waiting = all.values();
-  const worker = async () => {
-    for (const subscription of waiting) {
-      const { status } = await push(subscription);
-      if (status !== 201) throw new Error(`The push server responded ${status} instead of 201.`);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
 /** Number of key pairs. Further subscriptions share them. */

@@ -1,158 +1,134 @@
-import { processTerminal } from '../admin/terminal/terminal.ts';
-import { createBundler } from './bundler.ts';
+import { newVapidPair } from '../admin/vapid-pair.ts';
+import { certificate } from './certificate.ts';
+import { bundle, startChild } from './processes.ts';
+import type { Latency, PushServerCounts } from './push-server.ts';
 import {
-  type BenchmarkOptions,
-  benchmark,
+  describeLatency,
   latencyOption,
-  runBenchmark,
+  measurement,
+  median,
+  progress,
+  runMeasurement,
   wholeNumber,
-} from './command.ts';
-import { describeLatency, type Latency } from './latency.ts';
-import { type Load, median, type Run, runSender } from './run-sender.ts';
+} from './runner.ts';
+import type { SenderResult, SenderTask } from './sender-process.ts';
 
-const senders = {
-  carillon: 'Carillon',
-  'web-push': 'web-push, keep-alive agent',
-  'web-push-cached-token': 'the same, one VAPID token',
-} as const;
-type SenderName = keyof typeof senders;
-const names = Object.keys(senders) as SenderName[];
+const senders = [
+  { sender: 'Carillon', entry: 'bench/senders/carillon.ts', cachesToken: false },
+  {
+    sender: 'web-push, keep-alive agent',
+    entry: 'bench/senders/web-push.ts',
+    cachesToken: false,
+  },
+  { sender: 'the same, one VAPID token', entry: 'bench/senders/web-push.ts', cachesToken: true },
+];
 
-interface Options extends BenchmarkOptions {
+interface Load extends Pick<SenderTask, 'pushes' | 'warmUpPushes' | 'inFlight' | 'rounds'> {
+  readonly latency: Latency;
+}
+
+/** One run of a sender. */
+interface Run extends SenderResult {
+  readonly pushesPerSecond: number;
+  readonly handshakes: number;
+}
+
+interface Options {
   readonly number: number;
   readonly inFlight: number;
   readonly latency: Latency;
   readonly runs: number;
 }
 
-/** Each round takes about a second, so that a disturbance slows pushes and key agreements alike. */
-const rounds = 5;
-
-/** Medians. Ratios compare runs of the same turn. */
-interface SenderResults {
-  readonly sender: string;
-  readonly pushesPerSecond: number;
-  readonly cpuUsPerPush: number;
-  /** Pushes per CPU second, relative to web-push. */
-  readonly cpuTimesWebPush: number;
-  /** Pushes per second, relative to web-push. */
-  readonly rateTimesWebPush: number;
-  /** The floor's part of this sender's CPU time, measured in the same process. */
-  readonly floorShare: number;
-  readonly peakMemoryMB: number;
-  readonly handshakes: number;
-}
-
-/** The key agreements in Carillon's processes. */
-interface FloorResults {
-  readonly cpuUsPerPush: number;
-  readonly cpuTimesWebPush: number;
-}
-
-const columns = [
-  { title: 'sender' },
-  ...['CPU µs/push', '× web-push', 'of which floor', 'pushes/s', '× web-push', 'MB', 'TLS'].map(
-    (title) => ({ title, align: 'right' as const }),
-  ),
-];
-
-const command = benchmark('bench', 'Compares the push rates of Carillon and web-push.')
+const command = measurement('bench', 'Compares the push rates of Carillon and web-push.')
   .option('--number <N>', 'pushes per run', wholeNumber, 10_000)
   .option('--in-flight <N>', 'pushes in flight, at most 480', wholeNumber, 100)
-  .addOption(latencyOption('0'))
+  .option(...latencyOption('0'))
   .option('--runs <N>', 'runs of each sender, in turn', wholeNumber, 5);
-await runBenchmark(command, run);
+await runMeasurement(command, measure);
 
-async function run({ number, inFlight, latency, runs }: Options) {
+async function measure({ number, inFlight, latency, runs }: Options) {
   const load: Load = {
     pushes: number,
     // V8 has optimized the code after some thousands of pushes.
     warmUpPushes: 4000,
     inFlight,
-    // Each round ends with a wait for its last responses.
-    rounds: latency.medianMs === 0 ? rounds : 1,
+    // A round takes about a second, so that a disturbance slows pushes and key agreements alike. Each ends
+    // with a wait for its last responses.
+    rounds: latency.medianMs === 0 ? 5 : 1,
     latency,
   };
-  const runsBySender = await measure(load, runs);
-  const senderResults = names.map((name) => senderResultsOf(name, runsBySender));
-  const floor = floorOf(runsBySender);
+  const turns: (readonly Run[])[] = [];
+  for (let turn = 1; turn <= runs; turn += 1) {
+    progress(`Run ${turn} of ${runs}`);
+    // In turn, so that a disturbance of the machine affects all of them.
+    const ofTurn: Run[] = [];
+    for (const sender of senders) ofTurn.push(await runSender(sender, load));
+    turns.push(ofTurn);
+  }
+  const results = senders.map(({ sender }, index) => ({ sender, ...resultsOf(turns, index) }));
+  const floor = {
+    cpuUsPerPush: median(turns.map(([carillon]) => carillon!.floorUsPerPush)),
+    cpuTimesWebPush: median(
+      turns.map(([carillon, webPush]) => webPush!.cpuUsPerPush / carillon!.floorUsPerPush),
+    ),
+  };
   return {
-    json: { load, runs, senders: senderResults, floor },
+    json: { load, runs, senders: results, floor },
     about:
       `${number} pushes of 300 bytes, ${inFlight} in flight, push server latency ` +
       `${describeLatency(latency)}; median of ${runs} runs`,
-    columns,
-    rows: rowsOf(senderResults, floor),
+    table: [...results, { sender: 'floor with a key pair per message', ...floor }],
   };
 }
 
-type RunsBySender = Readonly<Record<SenderName, readonly Run[]>>;
-
-/** Runs the senders in turn, so that a disturbance of the machine affects all of them. */
-async function measure(load: Load, runs: number): Promise<RunsBySender> {
-  const results: Record<SenderName, Run[]> = {
-    carillon: [],
-    'web-push': [],
-    'web-push-cached-token': [],
-  };
-  const bundler = await createBundler();
-  try {
-    for (let run = 1; run <= runs; run += 1) {
-      processTerminal.messages.write(`Run ${run} of ${runs}\n`);
-      for (const name of names) {
-        results[name].push(await runSender(bundler, `bench/senders/${name}.ts`, load));
-      }
-    }
-  } finally {
-    await bundler.remove();
-  }
-  return results;
-}
-
-function senderResultsOf(name: SenderName, runsBySender: RunsBySender): SenderResults {
-  const webPush = runsBySender['web-push'];
-  const medianOf = (figure: (run: Run, index: number) => number) =>
-    median(runsBySender[name].map(figure));
+/** Medians. Ratios compare runs of the same turn. */
+function resultsOf(turns: readonly (readonly Run[])[], index: number) {
+  const medianOf = (figure: (run: Run, webPush: Run) => number) =>
+    median(turns.map((turn) => figure(turn[index]!, turn[1]!)));
   return {
-    sender: senders[name],
-    pushesPerSecond: medianOf(({ pushesPerSecond }) => pushesPerSecond),
-    cpuUsPerPush: medianOf(({ cpuUsPerPush }) => cpuUsPerPush),
-    cpuTimesWebPush: medianOf((run, index) => webPush[index]!.cpuUsPerPush / run.cpuUsPerPush),
-    rateTimesWebPush: medianOf(
-      (run, index) => run.pushesPerSecond / webPush[index]!.pushesPerSecond,
-    ),
+    pushesPerSecond: medianOf((run) => run.pushesPerSecond),
+    cpuUsPerPush: medianOf((run) => run.cpuUsPerPush),
+    /** Pushes per CPU second, relative to web-push. */
+    cpuTimesWebPush: medianOf((run, webPush) => webPush.cpuUsPerPush / run.cpuUsPerPush),
+    /** Pushes per second, relative to web-push. */
+    rateTimesWebPush: medianOf((run, webPush) => run.pushesPerSecond / webPush.pushesPerSecond),
+    /** The floor's part of this sender's CPU time, measured in the same process. */
     floorShare: medianOf((run) => run.floorUsPerPush / run.cpuUsPerPush),
-    peakMemoryMB: medianOf(({ peakMemoryMB }) => peakMemoryMB),
-    handshakes: medianOf(({ handshakes }) => handshakes),
+    peakMemoryMB: medianOf((run) => run.peakMemoryMB),
+    handshakes: medianOf((run) => run.handshakes),
   };
 }
 
-function floorOf({ carillon, 'web-push': webPush }: RunsBySender): FloorResults {
-  return {
-    cpuUsPerPush: median(carillon.map(({ floorUsPerPush }) => floorUsPerPush)),
-    cpuTimesWebPush: median(
-      carillon.map((run, index) => webPush[index]!.cpuUsPerPush / run.floorUsPerPush),
-    ),
+/** Runs a sender in a new process against a new push server, and checks the received pushes. */
+async function runSender(
+  { entry, cachesToken }: (typeof senders)[number],
+  { latency, ...load }: Load,
+): Promise<Run> {
+  const pushServer = startChild(await bundle('bench/push-server.ts'), latency);
+  const { port } = await pushServer.receive<{ port: number }>();
+  const task: SenderTask = {
+    origin: `https://127.0.0.1:${port}`,
+    ca: certificate.cert,
+    vapid: newVapidPair(),
+    // A typical push message.
+    payload: JSON.stringify({ title: 'Hello', body: 'x'.repeat(300 - 29) }),
+    cachesToken,
+    ...load,
   };
-}
-
-function rowsOf(results: readonly SenderResults[], floor: FloorResults) {
-  const rows = results.map((one) => [
-    one.sender,
-    one.cpuUsPerPush.toFixed(0),
-    one.cpuTimesWebPush.toFixed(1),
-    `${(100 * one.floorShare).toFixed(0)} %`,
-    one.pushesPerSecond.toFixed(0),
-    one.rateTimesWebPush.toFixed(1),
-    one.peakMemoryMB.toFixed(0),
-    one.handshakes.toFixed(0),
-  ]);
-  rows.push([
-    'floor with a key pair per message',
-    floor.cpuUsPerPush.toFixed(0),
-    floor.cpuTimesWebPush.toFixed(1),
-    '100 %',
-    ...Array<string>(4).fill('–'),
-  ]);
-  return rows;
+  const sender = startChild(await bundle(entry), task);
+  try {
+    const result = await sender.receive<SenderResult>();
+    pushServer.send({});
+    const { accepted, refused, handshakes } = await pushServer.receive<PushServerCounts>();
+    const expected = load.warmUpPushes + load.pushes;
+    if (refused > 0 || accepted !== expected) {
+      throw new Error(
+        `${entry}: the push server accepted ${accepted} of ${expected} pushes and refused ${refused}.`,
+      );
+    }
+    return { ...result, pushesPerSecond: load.pushes / result.seconds, handshakes };
+  } finally {
+    await Promise.all([pushServer.stop(), sender.stop()]);
+  }
 }

@@ -1,32 +1,30 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EnvironmentName } from '../contract/environment.ts';
-import { createDataDirectory, removeDataDirectory } from './data-directory.ts';
-import { type DynamoDbOptions, startDynamoDb } from './dynamodb/dynamodb.ts';
-import { type DynamoDbHook, startDynamoDbProxy } from './dynamodb/proxy.ts';
-import { tableNames } from './dynamodb/table-names.ts';
-import { createTables } from './dynamodb/tables.ts';
-import type { AfterForgetting } from './forget-connections.ts';
-import { functionEnvironment } from './function-environment.ts';
-import { type Api, type GatewayOptions, startGateway } from './gateway/gateway.ts';
-import { startLambdaApi } from './lambda/api.ts';
-import type { EventQueueOptions } from './lambda/event-queue.ts';
-import { Executions } from './lambda/executions.ts';
-import { FunctionPool } from './lambda/function-pool.ts';
+import { inspect } from 'node:util';
+import { type Emulator, type EmulatorOptions, startEmulator, type Variables } from 'aws-emulator';
+import {
+  createDataDirectory,
+  type DynamoDbOptions,
+  startDynamoDb,
+  UnusableDataError,
+} from 'aws-emulator/dynamodb';
+import { type GatewayOptions, startGateway } from 'aws-emulator/gateway';
+import type { AfterForgetting } from 'aws-emulator/loopback';
+import {
+  type DeployedSettings,
+  type EnvironmentName,
+  settingNames,
+} from '../contract/environment.ts';
+import { gatewayResponseTable } from '../contract/gateway-responses.ts';
+import type { TableVariable } from '../contract/tables.ts';
+import { provideAssembly } from './assembly.ts';
+import { startingResponse } from './pages.ts';
 import { startPushService } from './push-service/push-service.ts';
-import { settingValues } from './setting-values.ts';
-import { provideAssembly } from './template/assembly-cache.ts';
-import { readFunctions } from './template/functions.ts';
-import { readGrants } from './template/iam-policy.ts';
-import { createResolver } from './template/references.ts';
-import { readRoutes } from './template/routes.ts';
-import { readAssembly } from './template/template.ts';
 
 export interface StackOptions
-  extends Omit<GatewayOptions, 'onFailure'>,
-    Pick<Api, 'throttled' | 'nowMs'>,
-    Pick<EventQueueOptions, 'retryDelaysMs' | 'onLog' | 'onInvocation'>,
+  extends Omit<GatewayOptions, 'responses' | 'starting' | 'onFailure'>,
+    Omit<EmulatorOptions, 'assembly' | 'gateway' | 'dynamodb' | 'environment'>,
     DynamoDbOptions {
   /** Directory of a synthesized cloud assembly. Default: the stack is synthesized. */
   readonly assembly?: string | undefined;
@@ -40,16 +38,10 @@ export interface StackOptions
   readonly dataDir?: string | undefined;
   /** Whether to remove that directory first. */
   readonly reset?: boolean | undefined;
-  /** Maximum number of instances per function. Default: 8. */
-  readonly concurrency?: number | undefined;
-  /** Concurrent executions of all functions above which Lambda throttles. Default: 1,000. */
-  readonly accountConcurrency?: number | undefined;
   /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
   /** Is called with the name of each slow step, such as "Creating the tables". */
   readonly onStep?: ((step: string) => void) | undefined;
-  /** Is called before each allowed call to DynamoDB, and may return a fault. */
-  readonly onDynamoDbCall?: DynamoDbHook | undefined;
 }
 
 export type Stack = Awaited<ReturnType<typeof startStack>>;
@@ -60,117 +52,58 @@ export type Stack = Awaited<ReturnType<typeof startStack>>;
  * @throws {Error} after everything was stopped that had started.
  */
 export async function startStack(options: StackOptions = {}) {
-  const { signal, onStep = () => {}, onInvocation } = options;
+  const { engine, dataDir, signal, onStep = () => {} } = options;
   const stops: (() => Promise<void>)[] = [];
-  let frozenMs = 0;
-  const wallClock = () => Date.now() + frozenMs;
   const stop = async () => {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
   };
+  let emulator: Emulator | undefined;
   try {
     // First, so that a port in use fails before the synthesis, and requests get 503 meanwhile.
-    const { onLog, onRequest, onResponse, pages, pagesPort } = options;
     const gateway = await listening(options.port, (port) =>
       startGateway({
+        ...options,
         port,
-        pagesPort,
-        onRequest,
-        onResponse,
-        onFailure: (error) => onLog?.({ function: 'gateway', text: stackTrace(error) }),
-        pages,
+        responses: gatewayResponseTable,
+        starting: startingResponse,
+        onFailure: (error) => options.onLog?.({ function: 'gateway', text: inspect(error) }),
       }),
     );
     stops.push(gateway.stop);
-    const { engine, dataDir, reset } = options;
     // Not before: the port is in use if another stack uses the data.
-    if (dataDir !== undefined && reset) removeDataDirectory(dataDir);
+    if (dataDir !== undefined && options.reset) await removeDataDirectory(dataDir);
     const subscriptionFile =
       dataDir && join(createDataDirectory(dataDir), 'push-subscriptions.jsonl');
+    const nowMs = () => emulator?.wallClock() ?? Date.now();
     const pushService = await listening(options.pushServicePort, (port) =>
-      startPushService({ port, nowMs: wallClock, subscriptionFile }),
+      startPushService({ port, nowMs, subscriptionFile }),
     );
     stops.push(() => pushService.stop());
-
     const dynamodb = await startDynamoDb({ engine, dataDir });
     stops.push(dynamodb.stop);
     signal?.throwIfAborted();
 
-    const directory = options.assembly ?? (await mkdtemp(join(tmpdir(), 'carillon-')));
+    const assembly = options.assembly ?? (await mkdtemp(join(tmpdir(), 'carillon-')));
     if (options.assembly === undefined) {
-      stops.push(() => rm(directory, { recursive: true }));
-      await provideAssembly({
-        directory,
-        context: options.context,
-        signal,
-        onSynthesis: () => onStep('Synthesizing the stack'),
-      });
+      stops.push(() => rm(assembly, { recursive: true }));
+      const { context } = options;
+      const onSynthesis = () => onStep('Synthesizing the stack');
+      await provideAssembly({ directory: assembly, context, signal, onSynthesis });
     }
     signal?.throwIfAborted();
-    const assembly = readAssembly(directory);
-    const resolve = createResolver(assembly.template);
-    const definitions = readFunctions(assembly, resolve);
-    const routes = readRoutes(assembly.template, definitions, resolve);
 
     onStep('Creating the tables');
-    await createTables(assembly.template, dynamodb.endpoint, resolve);
-    const grants = readGrants(assembly.template, resolve);
-    const proxy = await startDynamoDbProxy({
-      target: dynamodb.endpoint,
-      grants,
-      onCall: options.onDynamoDbCall,
+    const values = { PUBLIC_BASE_URL: gateway.origin, ...options.environment };
+    const running = await startEmulator({
+      ...options,
+      assembly,
+      gateway,
+      dynamodb,
+      environment: (template) => localVariables(template, values, pushService.origin),
     });
-    stops.push(proxy.stop);
-
-    const functions = new Map<string, FunctionPool>();
-    const executions = new Executions(
-      (name, event, requestId) => functions.get(name)!.invoke(event, requestId),
-      onInvocation,
-      options.accountConcurrency,
-    );
-    const environments = new Map<string, Record<string, string>>();
-    const lambdaApi = await startLambdaApi({
-      functions: definitions,
-      environments,
-      grants,
-      executions,
-      retryDelaysMs: options.retryDelaysMs,
-      onLog,
-      onInvocation,
-    });
-    stops.push(lambdaApi.stop);
-    signal?.throwIfAborted();
-
-    for (const definition of definitions) {
-      const environment = functionEnvironment(definition, {
-        pushServiceOrigin: pushService.origin,
-        dynamodbEndpoint: proxy.endpoint,
-        baseUrl: gateway.origin,
-        lambdaEndpoint: lambdaApi.endpoint,
-        overrides: options.environment,
-      });
-      environments.set(definition.name, environment);
-      const { concurrency: size } = options;
-      functions.set(
-        definition.name,
-        new FunctionPool({ ...definition, environment }, { size, onLog, frozenMs: () => frozenMs }),
-      );
-    }
-    stops.push(async () => {
-      await Promise.all([...functions.values()].map((pool) => pool.stop()));
-    });
-    // Before the functions, so that no invocation is retried whose function was stopped.
-    stops.push(lambdaApi.stop);
-
-    gateway.open({
-      routes,
-      invoke: executions.start,
-      throttled: options.throttled,
-      nowMs: options.nowMs,
-      wallClock,
-    });
-    // The gateway stops before the functions, so that no request reaches a stopped function.
-    stops.push(gateway.stop);
-
+    emulator = running;
+    stops.push(running.stop);
+    const { functions, environments, lambdaEndpoint } = running;
     return {
       /** URL of the API, without a trailing slash. */
       baseUrl: gateway.origin,
@@ -178,41 +111,34 @@ export async function startStack(options: StackOptions = {}) {
       dynamodb: {
         endpoint: dynamodb.endpoint,
         engine: dynamodb.engine,
-        tables: tableNames(definitions),
+        tables: tableNames(environments.values()),
       },
       /** The settings as the functions have them. */
       settings: settingValues(environments.values()),
       /** Address of the Lambda API. */
-      lambdaEndpoint: lambdaApi.endpoint,
-      /** By the function's name. */
-      functions: functions as ReadonlyMap<string, FunctionPool>,
-      /**
-       * Freezes all functions, as Lambda does with environments between two requests: their wall clocks
-       * advance, their timers do not, and their peers forget the connections that are open.
-       * @returns the number of forgotten connections, by the peer that forgot them.
-       * @throws {Error} if a function is running.
-       */
-      freeze(pauseMs: number, then: AfterForgetting) {
-        if (executions.running > 0) throw new Error('Lambda does not freeze a running function.');
-        frozenMs += pauseMs;
-        return {
-          dynamodb: proxy.forgetConnections(then),
-          lambda: lambdaApi.forgetConnections(then),
-          pushService: pushService.forgetConnections(then),
-        };
-      },
+      lambdaEndpoint,
+      functions,
+      environments,
+      /** Freezes all functions, as {@link Emulator.freeze} does. The push service forgets connections too. */
+      freeze: (pauseMs: number, then: AfterForgetting) => ({
+        ...running.freeze(pauseMs, then),
+        pushService: pushService.forgetConnections(then),
+      }),
       /** Stops everything in reverse order of its start. */
       stop,
     };
   } catch (error) {
     await stop();
-    throw error;
+    if (!(error instanceof UnusableDataError)) throw error;
+    throw new Error(`${error.message} Start with empty tables: npm start -- --reset`);
   }
 }
 
-/** The error's stack trace, or its text. */
-function stackTrace(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** @throws {Error} with one line. */
+async function removeDataDirectory(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(({ message }: Error) => {
+    throw new Error(`Cannot remove the data directory: ${message}`);
+  });
 }
 
 /** @throws {Error} that names the port if it is in use. */
@@ -229,4 +155,31 @@ async function listening<Server>(
     }
     throw error;
   }
+}
+
+/** The variables of a function in the local stack: these values, where the template has the variable. */
+function localVariables(template: Variables, values: object, pushOrigin: string): Variables {
+  const known = Object.entries(values).filter(([name]) => name in template);
+  const variables: Record<string, string> = { ...template, ...Object.fromEntries(known) };
+  const { EXTRA_PUSH_ORIGINS: origins } = variables;
+  if (origins === undefined) return variables;
+  const all = [...origins.split(',').filter(Boolean), pushOrigin];
+  return { ...variables, EXTRA_PUSH_ORIGINS: all.join(',') };
+}
+
+/** Table names by the environment variable that contains them. */
+export type TableNames = Readonly<Record<TableVariable, string>>;
+
+export function tableNames(environments: Iterable<Variables>): TableNames {
+  const variables = [...environments].flatMap((environment) => Object.entries(environment));
+  return Object.fromEntries(variables.filter(([name]) => name.endsWith('_TABLE'))) as TableNames;
+}
+
+/** The operator's settings, as environment variables. */
+export type SettingValues = Readonly<Record<keyof DeployedSettings, string>>;
+
+/** The operator's settings among the variables of functions. */
+export function settingValues(environments: Iterable<Variables>): SettingValues {
+  const variables: Record<string, string> = Object.assign({}, ...environments);
+  return Object.fromEntries(settingNames.map((name) => [name, variables[name]!])) as SettingValues;
 }

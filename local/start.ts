@@ -1,23 +1,23 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { fieldLines } from '../admin/terminal/fields.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
-import { startingResponse } from './gateway/starting.ts';
-import { functionLog, functionLogFile } from './lambda/function-log.ts';
-import { simulatedProxy } from './simulated-proxy.ts';
-import { startStack } from './stack.ts';
-import { demoProject } from './start/demo-project.ts';
+import { demoProject } from './demo-project.ts';
 import {
   findFirefox,
   type LocalBrowser,
   manualSteps,
   type OpenFirefox,
   openFirefox,
-} from './start/firefox.ts';
-import { type LocalConsole, openLocalConsole } from './start/local-console.ts';
-import { readStartOptions, type StartOptions, startHelp, UsageError } from './start/options.ts';
-import { requestLine } from './start/request-line.ts';
-import { shellFileOf, stateFile, stateOf, writeState } from './start/state-file.ts';
+} from './firefox.ts';
+import { type LocalConsole, openLocalConsole } from './local-console.ts';
+import { functionLog, functionLogFile, requestLine } from './log.ts';
+import { readStartOptions, type StartOptions, startHelp, UsageError } from './options.ts';
+import { startingResponse } from './pages.ts';
+import { simulatedProxy } from './simulated-browsers.ts';
+import { startStack } from './stack.ts';
+import { shellFileOf, stateFile, stateOf, writeState } from './state-file.ts';
 
 const { output, messages } = processTerminal;
 const print = (text: string) => output.write(`${text}\n`);
@@ -70,7 +70,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
       // Successful reads of the console's page are left out: it polls. So are its files, and the 503
       // responses while the stack starts.
       const isRead = line.match === undefined || (line.isFromPage && line.method === 'GET');
-      const isError = localConsole !== undefined && line.status >= 400;
+      const isError = localConsole !== undefined && line.response.status >= 400;
       if (!isRead || isError) print(requestLine(line, paint));
     },
     onLog: log.write,
@@ -79,10 +79,8 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
   });
   try {
     const project = await demoProject(stack.dynamodb, dataDir);
-    localConsole = await openLocalConsole(process.cwd(), {
-      ...{ ...stack, project, proxy },
-      origin: `http://localhost:${pagesPort ?? port}`,
-    });
+    const origin = `http://localhost:${pagesPort ?? port}`;
+    localConsole = await openLocalConsole(process.cwd(), { ...stack, project, proxy, origin });
     const removeState = await writeState(stateOf(stack, project));
     try {
       print(`\n${paint('green', `Carillon is running at ${stack.baseUrl}`)}`);
@@ -105,7 +103,7 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
           url: localConsole.address + fragmentOf({ view: 'local', ...project }),
         });
       }
-      await aborted(signal);
+      if (!signal.aborted) await once(signal, 'abort');
       print('\nStopping …');
     } finally {
       await removeState();
@@ -128,11 +126,6 @@ function openBrowser(dataDir: string, address: LocalBrowser): OpenFirefox | unde
   }
   explain('No Firefox was found: install it, or set FIREFOX to its program.');
   return undefined;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
 // The CDK app, the bundles' entry points and the packages are resolved from the repository's root.

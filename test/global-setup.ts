@@ -2,7 +2,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from '../lib/settings.ts';
-import { provideAssembly } from '../local/template/assembly-cache.ts';
+import { provideAssembly } from '../local/assembly.ts';
 
 /**
  * Synthesizes the stack once for all test files and passes its directory in `CARILLON_ASSEMBLY`. If

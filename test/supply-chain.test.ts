@@ -1,16 +1,22 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { bundledPackages, licencesPage } from '../bin/licences.ts';
+import { bundledPackages, licencesPage } from '../bin/generate.ts';
 import { sharedAssembly } from './fixtures/assembly.ts';
 import { temporaryFolder } from './fixtures/folder.ts';
 
+type Versions = Readonly<Record<string, string>>;
+
 interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly workspaces?: readonly string[];
+  readonly dependencies?: Versions;
+  readonly devDependencies?: Versions;
+  readonly optionalDependencies?: Versions;
 }
 
 interface LockedPackage {
   readonly integrity?: string;
+  /** A workspace, in `node_modules`. */
+  readonly link?: boolean;
   /** Contained in another package, whose hash covers it. */
   readonly inBundle?: boolean;
   readonly dev?: boolean;
@@ -19,23 +25,31 @@ interface LockedPackage {
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 const manifest = read('package.json') as Manifest;
+const workspaces = manifest.workspaces!.map(
+  (folder) => [folder, read(`${folder}/package.json`) as Manifest] as const,
+);
 const locked = read('package-lock.json').packages as Readonly<Record<string, LockedPackage>>;
 const packages = bundledPackages(sharedAssembly());
 
 /** Permissive licences, and MPL-2.0, which only asks for the sources of its own files. */
 const accepted = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'MPL-2.0'];
 
-test.each(['dependencies', 'devDependencies', 'optionalDependencies'] as const)(
-  '%s have exact versions',
-  (kind) => {
-    for (const version of Object.values(manifest[kind])) {
-      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+test('packages have exact versions, the same in each manifest', () => {
+  const versions = new Map<string, string>();
+  for (const one of [manifest, ...workspaces.map(([, ofFolder]) => ofFolder)]) {
+    const all = { ...one.dependencies, ...one.devDependencies, ...one.optionalDependencies };
+    for (const [name, version] of Object.entries(all)) {
+      expect([name, version]).toEqual([name, expect.stringMatching(/^\d+\.\d+\.\d+$/)]);
+      expect([name, version]).toEqual([name, versions.get(name) ?? version]);
+      versions.set(name, version);
     }
-  },
-);
+  }
+});
 
 test('the lockfile has a hash of every package', () => {
-  const fetched = Object.entries(locked).filter(([folder, one]) => folder !== '' && !one.inBundle);
+  const fetched = Object.entries(locked).filter(
+    ([folder, one]) => folder.startsWith('node_modules/') && !one.inBundle && !one.link,
+  );
   expect(fetched.length).toBeGreaterThan(100);
   const unhashed = fetched.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
   // Some optional binaries of development tools for other platforms have no hash in the lockfile.
@@ -74,10 +88,28 @@ test('bundles contain packages of dependencies, and none of devDependencies', ()
   expect(packages.filter(({ dev }) => dev)).toEqual([]);
 });
 
-test('every dependency is bundled, except web-push, which makes the key pairs of projects', () => {
+/** Those of the packages that the sources in these folders import. */
+function usedIn(folders: readonly string[], { dependencies = {} }: Manifest): readonly string[] {
+  const files = execFileSync('git', ['ls-files', ...folders], { encoding: 'utf8' }).split('\n');
+  const sources = files.filter((file) => /\.tsx?$/.test(file)).map((file) => readFileSync(file));
+  return Object.keys(dependencies).filter((name) =>
+    sources.some((text) => text.includes(`'${name}`)),
+  );
+}
+
+test.each<[folders: readonly string[], manifest: Manifest]>([
+  [['admin', 'contract', 'lambdas'], manifest],
+  ...workspaces.map(([folder, one]): [string[], Manifest] => [[folder], one]),
+])('every dependency of %j is used there', (folders, one) => {
+  expect(usedIn(folders, one)).toEqual(Object.keys(one.dependencies ?? {}));
+});
+
+test('bundles contain no package that only the command uses', () => {
   const bundled = packages.map(({ name }) => name);
-  const others = Object.keys(manifest.dependencies).filter((name) => !bundled.includes(name));
-  expect(others).toEqual(['web-push']);
+  const ofFunctions = usedIn(['contract', 'lambdas'], manifest);
+  const others = Object.keys(manifest.dependencies!).filter((name) => !ofFunctions.includes(name));
+  expect(others).toContain('web-push');
+  expect(others.filter((name) => bundled.includes(name))).toEqual([]);
 });
 
 test('every bundled package has an accepted licence', () => {

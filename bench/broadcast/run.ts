@@ -1,109 +1,81 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/**
+ * Sends one broadcast through a local stack in this process, whose memory is measured, and sends its results to the
+ * process that started it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
 import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
-import { certificate } from '../../local/push-service/certificate.ts';
-import { synthesize } from '../../local/template/synthesize.ts';
-import { createBundler } from '../bundler.ts';
-import { startChild } from '../child.ts';
-import type { Latency } from '../latency.ts';
-import type { PushServerCounts } from '../push-server.ts';
+import { startStack } from '../../local/stack.ts';
 import { projectId, seed } from './seed.ts';
-import type { StackAddress, StackReport, StackTask } from './stack-process.ts';
 
-export interface BroadcastRun extends StackReport {
+export interface BroadcastTask {
+  /** Directory of the synthesized assembly. */
+  readonly assembly: string;
+  /** Origin of the push server. */
+  readonly pushOrigin: string;
   readonly subscribers: number;
+  /** Whether the caller does not wait, and reads the notification until it is sent. */
+  readonly isAsync: boolean;
+}
+
+export interface BroadcastResult {
   readonly result: Pick<SendResult, keyof DeliveryCounts | 'unreached'>;
-  /** Pushes that the push server received. */
-  readonly received: number;
   /** From the request to the response, or until the notification is sent. */
   readonly seconds: number;
-  readonly handshakes: number;
+  /** Of the whole process: gateway, functions and DynamoDB proxy. */
+  readonly peakMemoryMB: number;
+  /** Calls to DynamoDB during the broadcast, by operation. */
+  readonly calls: Readonly<Record<string, number>>;
 }
 
-/** Synthesizes the stack for the runs. */
-export async function createBroadcastRunner() {
-  const directory = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
-  const assembly = join(directory, 'assembly');
-  const ca = join(directory, 'ca.pem');
-  await writeFile(ca, certificate.cert);
-  await synthesize({ directory: assembly });
-  const bundler = await createBundler();
-
-  return {
-    /**
-     * Starts a stack with this many subscribers and sends one broadcast.
-     * @param respondAsync whether the caller does not wait, and reads the notification until it is sent.
-     */
-    async run(subscribers: number, latency: Latency, respondAsync: boolean): Promise<BroadcastRun> {
-      const server = await bundler.bundle('bench/push-server.ts');
-      const pushServer = startChild(server, { args: [JSON.stringify(latency)] });
-      const stack = startChild('bench/broadcast/stack-process.ts', {
-        flags: ['--import', 'tsx'],
-        env: { NODE_EXTRA_CA_CERTS: ca },
-      });
-      try {
-        const { port } = await pushServer.receive<{ port: number }>();
-        const pushOrigin = `https://127.0.0.1:${port}`;
-        const task: StackTask = { assembly, pushOrigin };
-        const address = await stack.request<StackAddress>(task);
-        const secretKey = await seed(address, pushOrigin, subscribers);
-        // Starts the function, so that the measurement excludes its cold start.
-        await send(address, secretKey, { title: 'Nobody', userIds: ['nobody'] });
-        await stack.request({ start: true });
-        const content = { title: 'Hello', body: 'x'.repeat(200) };
-        const { result, seconds } = await send(address, secretKey, content, respondAsync);
-        const report = await stack.request<StackReport>({ start: false });
-        const { handshakes, received } = await pushServer.request<PushServerCounts>({});
-        return { subscribers, result, seconds, handshakes, received, ...report };
-      } finally {
-        await Promise.all([pushServer.stop(), stack.disconnect()]);
-      }
-    },
-    /** Deletes the files of the runs. */
-    async remove() {
-      await bundler.remove();
-      await rm(directory, { recursive: true });
-    },
-  };
-}
-
-async function send(
-  { baseUrl }: StackAddress,
-  secretKey: string,
-  notification: object,
-  respondAsync = false,
-) {
+const task = JSON.parse(process.argv[2]!) as BroadcastTask;
+let calls: Record<string, number> = {};
+const stack = await startStack({
+  assembly: task.assembly,
+  environment: { EXTRA_PUSH_ORIGINS: task.pushOrigin },
+  onDynamoDbCall: ({ operation }) => {
+    calls[operation] = (calls[operation] ?? 0) + 1;
+    return undefined;
+  },
+});
+try {
+  const secretKey = await seed(stack.dynamodb, task.pushOrigin, task.subscribers);
+  // Starts the function, so that the measurement excludes its cold start.
+  await broadcast(secretKey, { title: 'Nobody', userIds: ['nobody'] }, false);
+  calls = {};
+  const content = { title: 'Hello', body: 'x'.repeat(200) };
   const start = performance.now();
+  const result = await broadcast(secretKey, content, task.isAsync);
+  const seconds = (performance.now() - start) / 1000;
+  const peakMemoryMB = process.resourceUsage().maxRSS / 1024;
+  process.send!({ result, seconds, peakMemoryMB, calls } satisfies BroadcastResult);
+} finally {
+  await stack.stop();
+  process.disconnect();
+}
+
+async function broadcast(secretKey: string, notification: object, isAsync: boolean) {
   const headers = {
     'content-type': 'application/json',
     authorization: `Bearer ${secretKey}`,
-    ...(respondAsync && { prefer: 'respond-async' }),
+    ...(isAsync && { prefer: 'respond-async' }),
   };
-  const response = await fetch(`${baseUrl}${pathOf(routes.send, { projectId })}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(notification),
-  });
-  const sent = (await response.json()) as SendResult;
-  if (!response.ok) {
-    throw new Error(`The send failed with ${response.status}: ${JSON.stringify(sent)}`);
-  }
+  const request = { method: 'POST', headers, body: JSON.stringify(notification) };
+  const sent = await call<SendResult>(pathOf(routes.send, { projectId }), request);
+  if (!isAsync) return sent;
   const path = pathOf(routes.getNotification, { projectId, notificationId: sent.id });
-  const result = respondAsync ? await readUntilSent(baseUrl + path, headers) : sent;
-  return { result, seconds: (performance.now() - start) / 1000 };
-}
-
-async function readUntilSent(url: string, headers: Record<string, string>) {
   for (;;) {
-    const response = await fetch(url, { headers });
-    if (!response.ok) throw new Error(`The notification cannot be read: ${response.status}`);
-    const notification = (await response.json()) as NotificationResult;
-    if (notification.status !== 'sending') return notification;
+    const read = await call<NotificationResult>(path, { headers });
+    if (read.status !== 'sending') return read;
     await sleep(250);
   }
+}
+
+async function call<Body>(path: string, request: RequestInit): Promise<Body> {
+  const response = await fetch(stack.baseUrl + path, request);
+  const body = await response.json();
+  if (response.ok) return body as Body;
+  throw new Error(`${path} returned ${response.status}: ${JSON.stringify(body)}`);
 }

@@ -9,7 +9,7 @@ import type { ProjectRef } from '../../contract/project.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
-import type { StackAddress } from './stack-process.ts';
+import type { Stack } from '../../local/stack.ts';
 
 export const projectId = 'bench';
 /** One in this many subscriptions is gone. */
@@ -22,7 +22,7 @@ const keyPairs = 500;
  * @returns the project's secret key.
  */
 export async function seed(
-  { endpoint, tables }: Pick<StackAddress, 'endpoint' | 'tables'>,
+  { endpoint, tables }: Stack['dynamodb'],
   pushOrigin: string,
   subscribers: number,
 ): Promise<string> {

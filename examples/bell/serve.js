@@ -26,4 +26,4 @@ const server = createServer((request, response) => {
   const [type, contents] = files[request.url.split('?')[0]] ?? [];
   response.writeHead(type ? 200 : 404, { 'Content-Type': type ?? 'text/plain' }).end(contents);
 });
-server.listen(port, () => console.log(`Open http://localhost:${port}`));
+server.listen(port, '127.0.0.1', () => console.log(`Open http://localhost:${port}`));

@@ -146,4 +146,4 @@ async function logIn(request, response) {
   response.setHeader('Set-Cookie', `session=${session}; HttpOnly; SameSite=Lax; Path=/`);
 }
 
-server.listen(port, () => console.log(`Open http://localhost:${port}`));
+server.listen(port, '127.0.0.1', () => console.log(`Open http://localhost:${port}`));

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Behaviour } from './behaviour.ts';
-import type { StoredSubscription, SubscriptionLog } from './subscription-log.ts';
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http';
+import * as z from 'zod';
 
 /** An accepted push, still encrypted. */
 export interface PushedMessage {
@@ -104,5 +104,123 @@ export class Channels {
     const entry = this.#entries.get(id);
     if (entry === undefined) throw new Error(`There is no channel ${id}.`);
     return entry;
+  }
+}
+
+/** The members of a behaviour that exclude each other. */
+const exclusiveMembers = ['status', 'reset', 'stall', 'gone'] as const;
+
+/**
+ * What the push service does with the next valid pushes to a browser. Default, and `{}`: it accepts
+ * them.
+ */
+export const behaviourSchema = z
+  .strictObject({
+    /** Responds with this status and does not deliver the message. */
+    status: z.int().min(200).max(599).optional(),
+    /** Headers of that response. */
+    headers: z
+      .record(z.string(), z.string())
+      .refine(areHeaders, 'must be valid HTTP headers')
+      .optional(),
+    /** Body of that response. */
+    body: z.string().optional(),
+    /** Closes the connection without a response. */
+    reset: z.literal(true).optional(),
+    /** Does not respond until another behaviour is set, which then applies. */
+    stall: z.literal(true).optional(),
+    /** Ends the subscription: responds 410 to this and all later pushes. */
+    gone: z.literal(true).optional(),
+    /** Milliseconds before any of the above, or before the message is accepted. */
+    delayMs: z.number().nonnegative().optional(),
+    /** How many pushes the behaviour applies to. Default: all. */
+    times: z.int().positive().optional(),
+  })
+  .refine(
+    (behaviour) => exclusiveMembers.filter((name) => behaviour[name] !== undefined).length <= 1,
+    `only one of ${exclusiveMembers.join(', ')} is allowed`,
+  )
+  .refine(
+    ({ status, headers, body }) => status !== undefined || (headers ?? body) === undefined,
+    'headers and body require a status',
+  );
+
+export type Behaviour = Readonly<z.infer<typeof behaviourSchema>>;
+
+function areHeaders(headers: Readonly<Record<string, string>>): boolean {
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const base = { id: z.string(), applicationServerKey: z.string().optional() };
+const simulatedSchema = z.object({ ...base, privateKey: z.string(), authSecret: z.string() });
+const realSchema = z.object({ ...base, uaid: z.string() });
+const lineSchema = z.union([
+  simulatedSchema,
+  realSchema,
+  z.object({ id: z.string(), gone: z.literal(true) }),
+]);
+
+/** A subscription of a simulated browser. Keys are base64url. */
+export type SimulatedSubscription = Readonly<z.infer<typeof simulatedSchema>>;
+/** A subscription of a real browser, which has the keys itself. */
+export type RealSubscription = Readonly<z.infer<typeof realSchema>>;
+export type StoredSubscription = SimulatedSubscription | RealSubscription;
+
+type Line = z.infer<typeof lineSchema>;
+
+/**
+ * The subscriptions of a push service, kept in a file: a line of JSON for each that was added or has ended.
+ * A line is written before its caller continues, so that nothing is lost if this process is killed.
+ */
+export class SubscriptionLog {
+  readonly #file: string;
+  readonly subscriptions: readonly StoredSubscription[];
+  /** Ids of the subscriptions that have ended. */
+  readonly ended: readonly string[];
+
+  /** Reads the file, if it exists. A line that cannot be read is dropped. */
+  constructor(file: string) {
+    this.#file = file;
+    const last = new Map(readLines(file).map((line) => [line.id, line]));
+    const lines = [...last.values()];
+    this.subscriptions = lines.flatMap((line) => ('gone' in line ? [] : line));
+    this.ended = lines.flatMap((line) => ('gone' in line ? line.id : []));
+    // Removes the half line that an interrupted write leaves.
+    writeFileSync(`${file}.new`, lines.map(textOf).join(''), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  add(subscription: StoredSubscription): void {
+    appendFileSync(this.#file, textOf(subscription));
+  }
+
+  end(id: string): void {
+    appendFileSync(this.#file, textOf({ id, gone: true }));
+  }
+}
+
+function readLines(file: string): readonly Line[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((text) => lineSchema.safeParse(parseJson(text)).data ?? []);
+}
+
+const textOf = (line: Line) => `${JSON.stringify(line)}\n`;
+
+/** @returns undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { behaviourSchema } from './behaviour.ts';
-import type { Channels } from './channels.ts';
-import { methodNotAllowed, Refusal } from './refusal.ts';
-import { readBody } from './request-body.ts';
-import { NothingToReportError } from './service-worker.ts';
-import { type ReceivedMessage, SimulatedBrowser } from './simulated-browser.ts';
+import { behaviourSchema, type Channels, parseJson } from './channels.ts';
+import { methodNotAllowed, Refusal, readBody } from './refusal.ts';
+import {
+  NothingToReportError,
+  type ReceivedMessage,
+  SimulatedBrowser,
+} from './simulated-browser.ts';
 
 const bodyLimitBytes = 1024 * 1024;
 
@@ -21,29 +22,24 @@ interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pushService: ControlledPushService;
-}
-
-interface BrowserCall extends Call {
+  /** Of the path's id. */
   readonly browser: SimulatedBrowser;
 }
 
-type Operation<C> = readonly [method: string, handle: (call: C) => Promise<void> | void];
+type Operation = readonly [method: string, handle: (call: Call) => Promise<void> | void];
 
 const subscribeSchema = z.strictObject({ applicationServerKey: z.string().optional() });
 
-const operations: Readonly<Record<string, Operation<Call>>> = {
+/** By path. */
+const operations: Readonly<Record<string, Operation>> = {
   // Describes this server in one line.
   '/': ['GET', ({ response, pushService }) => sendDescription(response, pushService.origin)],
   // Counts of subscriptions, pushes and responses.
   '/stats': ['GET', ({ response, pushService }) => sendJson(response, 200, pushService.stats())],
   // Creates a simulated browser; returns its id and subscription.
   '/browsers': ['POST', createBrowser],
-};
-
-/** Below `/browsers/<id>`. */
-const browserOperations: Readonly<Record<string, Operation<BrowserCall>>> = {
   // Ends its subscription.
-  '': [
+  '/browsers/<id>': [
     'DELETE',
     ({ response, browser }) => {
       browser.unsubscribe();
@@ -51,12 +47,12 @@ const browserOperations: Readonly<Record<string, Operation<BrowserCall>>> = {
     },
   ],
   // The messages that it received, decrypted.
-  '/messages': [
+  '/browsers/<id>/messages': [
     'GET',
     ({ response, browser }) => sendJson(response, 200, browser.messages.map(messageJson)),
   ],
   // Sets how the next pushes to it are treated.
-  '/behave': [
+  '/browsers/<id>/behave': [
     'POST',
     async ({ request, response, browser }) => {
       browser.behave(await readJson(request, behaviourSchema));
@@ -64,8 +60,11 @@ const browserOperations: Readonly<Record<string, Operation<BrowserCall>>> = {
     },
   ],
   // Report its last message as shown or clicked; return the service's response.
-  '/show': ['POST', ({ response, browser }) => relayResponse(response, () => browser.show())],
-  '/click': ['POST', ({ response, browser }) => relayResponse(response, () => browser.click())],
+  '/browsers/<id>/show': ['POST', ({ response, browser }) => relay(response, () => browser.show())],
+  '/browsers/<id>/click': [
+    'POST',
+    ({ response, browser }) => relay(response, () => browser.click()),
+  ],
 };
 
 /**
@@ -78,21 +77,16 @@ export async function handleControlRequest(
   pushService: ControlledPushService,
 ): Promise<void> {
   const [path = ''] = request.url!.split('?');
-  const call = { request, response, pushService };
-  const [, id, action = ''] = /^\/browsers\/([^/]+)(.*)$/.exec(path) ?? [];
-  if (id === undefined) return perform(operations[path], call);
-  const browser = pushService.channels.find(id);
-  if (!(browser instanceof SimulatedBrowser)) {
+  const [, id] = /^\/browsers\/([^/]+)/.exec(path) ?? [];
+  const browser = id === undefined ? undefined : pushService.channels.find(id);
+  if (id !== undefined && !(browser instanceof SimulatedBrowser)) {
     throw new Refusal(404, 'There is no simulated browser with this id.');
   }
-  return perform(browserOperations[action], { ...call, browser });
-}
-
-async function perform<C extends Call>(operation: Operation<C> | undefined, call: C) {
-  if (operation === undefined) throw new Refusal(404, `Unknown path ${call.request.url}.`);
+  const operation = operations[path.replace(/^\/browsers\/[^/]+/, '/browsers/<id>')];
+  if (operation === undefined) throw new Refusal(404, `Unknown path ${request.url}.`);
   const [method, handle] = operation;
-  if (call.request.method !== method) throw methodNotAllowed(method);
-  await handle(call);
+  if (request.method !== method) throw methodNotAllowed(method);
+  await handle({ request, response, pushService, browser: browser as SimulatedBrowser });
 }
 
 async function createBrowser({ request, response, pushService }: Call): Promise<void> {
@@ -107,22 +101,11 @@ async function createBrowser({ request, response, pushService }: Call): Promise<
 }
 
 function messageJson({ text, headers: { ttl, urgency, topic } }: ReceivedMessage) {
-  return { data: parseIfJson(text), ttl: Number(ttl), urgency, topic };
-}
-
-function parseIfJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return { data: parseJson(text) ?? text, ttl: Number(ttl), urgency, topic };
 }
 
 /** Posts a beacon and returns the service's response to the caller. */
-async function relayResponse(
-  response: ServerResponse,
-  postBeacon: () => Promise<Response>,
-): Promise<void> {
+async function relay(response: ServerResponse, postBeacon: () => Promise<Response>): Promise<void> {
   let relayed: Response;
   try {
     relayed = await postBeacon();
@@ -142,7 +125,7 @@ async function readJson<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.infer<Schema>> {
   const text = (await readBody(request, bodyLimitBytes)).toString();
-  const body = schema.safeParse(text === '' ? {} : parseIfJson(text));
+  const body = schema.safeParse(text === '' ? {} : parseJson(text));
   if (body.success) return body.data;
   const issues = body.error.issues.map(({ path, message }) => [...path, message].join(': '));
   throw new Refusal(400, `Invalid body. ${issues.join('; ')}`);

@@ -1,11 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DecryptionError } from '../../admin/browser/decrypt.ts';
-import { openAfter } from './behaviour.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
-import type { PushCounter, Respond } from './push-counter.ts';
-import { methodNotAllowed, pushRefusal } from './refusal.ts';
-import { readBody } from './request-body.ts';
+import { methodNotAllowed, pushRefusal, readBody } from './refusal.ts';
 import type { VapidVerifier } from './vapid.ts';
 
 /** RFC 8030 §7.2: every push service accepts this size. The browser vendors' accept no more. */
@@ -108,5 +105,60 @@ function deliver(channel: Channel, message: PushedMessage): void {
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
     throw pushRefusal('invalidEncryption', error.message);
+  }
+}
+
+/** @returns whether the connection is still open at the end of the wait; false as soon as it closes. */
+async function openAfter(
+  wait: (signal: AbortSignal) => Promise<unknown>,
+  response: ServerResponse,
+): Promise<boolean> {
+  const closing = new AbortController();
+  const close = () => closing.abort();
+  response.once('close', close);
+  await wait(closing.signal).catch(() => {});
+  response.off('close', close);
+  return !closing.signal.aborted;
+}
+
+/** Sends the response to a request. */
+export type Respond = (
+  status: number,
+  headers?: Readonly<Record<string, string | number>>,
+  body?: string,
+) => void;
+
+/** Counts requests to endpoints and their responses, to compare with a sender's own counts. */
+export class PushCounter {
+  /** TCP connections to the push service, whatever their requests. */
+  connections = 0;
+  requests = 0;
+  /** Requests that have no response yet. */
+  inFlight = 0;
+  /** Messages that a channel has received; their pushes got 201. */
+  accepted = 0;
+  /** Requests whose connection closed before a response. */
+  withoutResponse = 0;
+  /** By status. */
+  readonly responses: Record<number, number> = {};
+
+  /** Counts a request as in flight until it gets its response, or its connection closes. */
+  begin(response: ServerResponse): Respond {
+    this.requests++;
+    this.inFlight++;
+    let isOpen = true;
+    const end = (status?: number) => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.inFlight--;
+      if (status === undefined) this.withoutResponse++;
+      else this.responses[status] = (this.responses[status] ?? 0) + 1;
+    };
+    response.once('close', () => end());
+    return (status, headers = {}, body = '') => {
+      // Counted first: a sender that has its response must find it in the counts.
+      end(status);
+      response.writeHead(status, headers).end(body);
+    };
   }
 }

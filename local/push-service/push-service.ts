@@ -3,23 +3,23 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  closeServer,
+  connectionForgetter,
+  isAllowedRequest,
+  refusalText,
+} from 'aws-emulator/loopback';
+import {
   type BrowserKeys,
   createBrowserKeys,
   restoreBrowserKeys,
 } from '../../admin/browser/browser-keys.ts';
-import { closeServer } from '../close-server.ts';
-import { connectionForgetter } from '../forget-connections.ts';
-import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
-import { normalizeApplicationServerKey } from './application-server-key.ts';
-import { Channels } from './channels.ts';
+import { Channels, type SimulatedSubscription, SubscriptionLog } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';
-import { type Endpoint, receivePush } from './endpoint.ts';
-import { PushCounter, type Respond } from './push-counter.ts';
+import { type Endpoint, PushCounter, type Respond, receivePush } from './endpoint.ts';
 import { acceptRealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
 import { anyArrival, SimulatedBrowser } from './simulated-browser.ts';
-import { type SimulatedSubscription, SubscriptionLog } from './subscription-log.ts';
-import { VapidVerifier } from './vapid.ts';
+import { normalizeApplicationServerKey, VapidVerifier } from './vapid.ts';
 
 /** Longer than the idle timeout of any sender here, so that the sender closes idle connections. */
 const keepAliveTimeoutMs = 120_000;
@@ -60,7 +60,7 @@ export async function startPushService({
   const log = subscriptionFile === undefined ? undefined : new SubscriptionLog(subscriptionFile);
   const channels = new Channels(log);
   const counter = new PushCounter();
-  const vapid = new VapidVerifier({ origin, nowMs });
+  const vapid = new VapidVerifier(origin, nowMs);
   const realBrowsers = acceptRealBrowsers(server, origin, channels);
   const arrivals = new EventEmitter().setMaxListeners(0);
   const stopping = new AbortController();
@@ -81,10 +81,7 @@ export async function startPushService({
      * @throws {TypeError} if the application server key is invalid.
      */
     subscribe({ applicationServerKey, keys = createBrowserKeys() }: SubscribeOptions = {}) {
-      const key =
-        applicationServerKey === undefined
-          ? undefined
-          : normalizeApplicationServerKey(applicationServerKey);
+      const key = normalizeApplicationServerKey(applicationServerKey);
       const id = randomUUID();
       const browser = new SimulatedBrowser({ id, keys, applicationServerKey: key }, context);
       channels.add(browser);

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Server } from 'node:http';
+import { isAllowedRequest, refusalText } from 'aws-emulator/loopback';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
-import { isAllowedRequest, refusalText } from '../host-and-origin.ts';
-import { normalizeApplicationServerKey } from './application-server-key.ts';
-import type { Channel, Channels, PushedMessage } from './channels.ts';
-import type { RealSubscription } from './subscription-log.ts';
+import {
+  type Channel,
+  type Channels,
+  type PushedMessage,
+  parseJson,
+  type RealSubscription,
+} from './channels.ts';
+import { normalizeApplicationServerKey } from './vapid.ts';
 
 /**
  * The protocol between Firefox and Mozilla's push service: JSON over a WebSocket with the subprotocol
@@ -52,17 +56,13 @@ interface Browser {
 /** Accepts WebSocket connections of real browsers on the server, but none of a page. */
 export function acceptRealBrowsers(server: Server, origin: string, channels: Channels) {
   const sockets = new WebSocketServer({
-    noServer: true,
+    server,
     verifyClient: ({ req }, respond) => respond(isAllowedRequest(req), 403, refusalText),
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   const browsers = new Map<string, Browser>();
 
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-    sockets.handleUpgrade(request, socket, head, (connection) => connect(connection)),
-  );
-
-  function connect(socket: WebSocket): void {
+  sockets.on('connection', (socket) => {
     let browser: Browser | undefined;
     socket.on('message', (data) => {
       const text = String(data);
@@ -79,7 +79,7 @@ export function acceptRealBrowsers(server: Server, origin: string, channels: Cha
     });
     // Without a listener the error would end the process. A `close` event follows it.
     socket.on('error', () => {});
-  }
+  });
 
   function handleHello(socket: WebSocket, uaid: string | undefined): Browser {
     const existing = uaid === undefined ? undefined : browsers.get(uaid);
@@ -122,14 +122,13 @@ export function acceptRealBrowsers(server: Server, origin: string, channels: Cha
 
   /** @returns whether the application server key is valid. */
   function addChannel(browser: Browser, id: string, key: string | undefined): boolean {
-    let applicationServerKey: string | undefined;
     try {
-      applicationServerKey = key === undefined ? undefined : normalizeApplicationServerKey(key);
+      const applicationServerKey = normalizeApplicationServerKey(key);
+      channels.add(channelOf(browser, { id, applicationServerKey }));
+      return true;
     } catch {
       return false;
     }
-    channels.add(channelOf(browser, { id, applicationServerKey }));
-    return true;
   }
 
   function channelOf(
@@ -192,12 +191,4 @@ export function acceptRealBrowsers(server: Server, origin: string, channels: Cha
 /** Sends a message if the browser is connected. */
 function send({ socket }: Browser, message: object): void {
   socket?.send(JSON.stringify(message));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

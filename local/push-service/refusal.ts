@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 
 /**
  * Status and error number of each kind of refusal. The numbers are from Mozilla's push service,
@@ -53,4 +53,23 @@ export function pushRefusal(kind: PushRefusalKind, message: string): Refusal {
 
 export function methodNotAllowed(allowed: string): Refusal {
   return new Refusal(405, `Method not allowed: use ${allowed}.`, { headers: { allow: allowed } });
+}
+
+/**
+ * Reads the whole body of a request. Bytes beyond the limit are read and discarded, so that the
+ * connection can serve the next request.
+ * @throws {Refusal} 413 if the body is longer than the limit.
+ */
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      if (sizeBytes <= limitBytes) chunks.push(chunk);
+      else reject(pushRefusal('tooLarge', `The body is larger than ${limitBytes} bytes.`));
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
 }

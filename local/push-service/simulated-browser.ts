@@ -1,12 +1,17 @@
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
+import * as z from 'zod';
 import type { BrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../admin/browser/decrypt.ts';
 import type { EventType } from '../../contract/schemas/event.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Channel, Channels, PushedMessage } from './channels.ts';
-import { NothingToReportError, postBeacon } from './service-worker.ts';
-import type { SimulatedSubscription } from './subscription-log.ts';
+import {
+  type Behaviour,
+  type Channel,
+  type Channels,
+  type PushedMessage,
+  parseJson,
+  type SimulatedSubscription,
+} from './channels.ts';
 
 /** A decrypted message, as in a browser's push event. */
 export interface ReceivedMessage {
@@ -122,4 +127,40 @@ export class SimulatedBrowser implements Channel {
       throw new NothingToReportError('The browser has not received any message.');
     return postBeacon(last.text, type);
   }
+}
+
+/** The part of a push message that a beacon needs. */
+const reportableSchema = z.object({
+  notification: z.object({
+    data: z.object({ carillon: z.literal(1), events: z.url({ protocol: /^https?$/ }) }),
+  }),
+});
+
+export class NothingToReportError extends Error {
+  override readonly name = 'NothingToReportError';
+}
+
+/**
+ * Posts the beacon that a service worker posts after a notification was shown or clicked: text, for
+ * which browsers send no preflight.
+ * @param text the decrypted message.
+ * @returns the service's response.
+ * @throws {NothingToReportError} if Carillon did not send the message.
+ */
+export function postBeacon(
+  text: string,
+  type: EventType,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(eventsUrlOf(text), {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ type }),
+  });
+}
+
+function eventsUrlOf(text: string): string {
+  const { data: message } = reportableSchema.safeParse(parseJson(text));
+  if (message !== undefined) return message.notification.data.events;
+  throw new NothingToReportError('The last message has no events URL: Carillon did not send it.');
 }

@@ -8,13 +8,6 @@ const maxLifetimeMs = 24 * 60 * 60 * 1000;
 /** How many verified headers are cached: a sender uses one header for many pushes. */
 const maxCachedHeaders = 1000;
 
-interface VapidOptions {
-  /** Origin of the endpoints, which must be the audience of every token. */
-  readonly origin: string;
-  /** Milliseconds since the epoch. */
-  readonly nowMs: () => number;
-}
-
 interface VerifiedToken {
   readonly applicationServerKey: string;
   /** Milliseconds since the epoch. */
@@ -28,7 +21,11 @@ export class VapidVerifier {
   /** By the header's text. Cleared when full: that is too rare to need a better policy. */
   readonly #verified = new Map<string, VerifiedToken>();
 
-  constructor({ origin, nowMs }: VapidOptions) {
+  /**
+   * @param origin of the endpoints, which must be the audience of every token.
+   * @param nowMs milliseconds since the epoch.
+   */
+  constructor(origin: string, nowMs: () => number) {
     this.#origin = origin;
     this.#nowMs = nowMs;
   }
@@ -113,4 +110,20 @@ function isSignedBy(point: Buffer, signed: string, signature: string): boolean {
 
 function refusal(message: string) {
   return pushRefusal('invalidVapid', message);
+}
+
+/**
+ * Normalises an application server key (RFC 8292 §3.2) to base64url without padding, so that keys can
+ * be compared. Firefox registers channels with a padded key.
+ * @throws {TypeError} unless it is an uncompressed P-256 point; `PushManager.subscribe` does the same.
+ */
+export function normalizeApplicationServerKey(key: string | undefined): string | undefined {
+  if (key === undefined) return undefined;
+  const bytes = Buffer.from(key, 'base64');
+  if (!/^[\w+/-]+={0,2}$/.test(key) || !isUncompressedPoint(bytes)) {
+    throw new TypeError(
+      'applicationServerKey must be base64url of an uncompressed P-256 point (65 bytes).',
+    );
+  }
+  return bytes.toString('base64url');
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { readAssembly } from 'aws-emulator/template';
 import { quotasSchema } from '../../contract/aws-quotas.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { readAssembly } from '../../local/template/template.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { templateAlarms } from '../fixtures/template-alarms.ts';
 

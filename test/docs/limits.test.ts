@@ -10,7 +10,7 @@ const written = new RegExp(
   `\\b${notificationRetentionDays}[ -]days?\\b|\\bkeys?\\b[^.]*\\b${idempotencyHours} hours\\b`,
 );
 const generated = /<!-- generated: [\s\S]*?<!-- end -->/g;
-const folders = 'contract lambdas lib admin bin console sdk local bench examples docs';
+const folders = 'contract lambdas lib admin aws-emulator bin console sdk local bench examples docs';
 const files = execFileSync('git', ['ls-files', ...folders.split(' '), '*.md'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => /\.(ts|tsx|md)$/.test(file) && file !== 'CHANGELOG.md');

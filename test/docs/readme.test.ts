@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { stateOf, writeState } from '../../local/start/state-file.ts';
+import { stateOf, writeState } from '../../local/state-file.ts';
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { startService } from '../fixtures/service.ts';

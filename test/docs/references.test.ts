@@ -14,7 +14,8 @@ const examples = readdirSync('examples', { withFileTypes: true })
   .map(({ name }) => join('examples', name));
 
 const documents = [
-  ...['.', 'docs', 'docs/decisions', 'lambdas/push/transport', 'sdk'],
+  ...['.', 'docs', 'docs/decisions', 'lambdas/push/transport'],
+  ...['aws-emulator', 'bench', 'console', 'sdk'],
   ...examples,
 ].flatMap((folder) =>
   readdirSync(folder)

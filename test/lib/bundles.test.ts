@@ -2,14 +2,13 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { locateHandler } from '../../local/lambda/function-instance.ts';
-import { type FunctionDefinition, readFunctions } from '../../local/template/functions.ts';
-import { createResolver } from '../../local/template/references.ts';
-import { readAssembly } from '../../local/template/template.ts';
+import { locateHandler } from 'aws-emulator/function-pool';
+import { type FunctionDefinition, readFunctions } from 'aws-emulator/functions';
+import { readAssembly } from 'aws-emulator/template';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
 const assembly = readAssembly(sharedAssembly());
-const functions = readFunctions(assembly, createResolver(assembly.template));
+const functions = readFunctions(assembly);
 
 /** Those that call DynamoDB. */
 const callers = functions.filter(({ name }) => !name.startsWith('Console'));

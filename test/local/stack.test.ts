@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { demoProject } from '../../local/demo-project.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import type { Stack } from '../../local/stack.ts';
-import { demoProject } from '../../local/start/demo-project.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { startLocalStack } from '../fixtures/local-stack.ts';
 import { busyPort, freePort } from '../fixtures/ports.ts';
@@ -70,6 +70,16 @@ test('a site keeps its subscriptions and keys after a restart, until a reset', a
       expect(stack.pushService.channels.find(id)).toBeUndefined();
     },
     { reset: true },
+  );
+  folder.remove();
+});
+
+test('data that cannot be used fail the start with a line that says how to start again', async () => {
+  const folder = temporaryFolder();
+  folder.write('dynoxide.db', 'not a database '.repeat(500));
+  folder.write('shared-local-instance.db', 'not a database '.repeat(500));
+  await expect(startLocalStack({ dataDir: folder.path })).rejects.toThrow(
+    /^[^\n]+ Start with empty tables: npm start -- --reset$/,
   );
   folder.remove();
 });

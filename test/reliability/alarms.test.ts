@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  cancelledTransaction,
+  type DynamoDbCall,
+  type DynamoDbHook,
+  errorResponse,
+} from 'aws-emulator/dynamodb-proxy';
+import type { Template } from 'aws-emulator/template';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
-import type { DynamoDbCall, DynamoDbHook } from '../../local/dynamodb/proxy.ts';
-import { cancelledTransaction, errorResponse } from '../../local/dynamodb/response.ts';
-import type { Behaviour } from '../../local/push-service/behaviour.ts';
-import type { Template } from '../../local/template/template.ts';
+import type { Behaviour } from '../../local/push-service/channels.ts';
 import { measured } from '../fixtures/measured-stack.ts';
 import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Invocation } from '../../local/lambda/executions.ts';
+import type { Invocation } from 'aws-emulator/executions';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import {

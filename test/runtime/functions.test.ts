@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { readFunctions } from 'aws-emulator/functions';
+import { startGateway } from 'aws-emulator/gateway';
+import { readRoutes } from 'aws-emulator/routes';
+import { readAssembly } from 'aws-emulator/template';
+import { installNode } from '../../bin/deployed-node.ts';
+import { gatewayResponseTable } from '../../contract/gateway-responses.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
-import { functionEnvironment } from '../../local/function-environment.ts';
-import { startGateway } from '../../local/gateway/gateway.ts';
-import { installNode } from '../../local/node-binary.ts';
-import { readFunctions } from '../../local/template/functions.ts';
-import { createResolver } from '../../local/template/references.ts';
-import { readRoutes } from '../../local/template/routes.ts';
-import { readAssembly } from '../../local/template/template.ts';
+import { startingResponse } from '../../local/pages.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';
@@ -17,9 +17,8 @@ import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts
 import { installRuntimeClient } from './fixtures/runtime-client.ts';
 
 const assembly = readAssembly(sharedAssembly());
-const resolve = createResolver(assembly.template);
-const functions = readFunctions(assembly, resolve);
-const gatewayRoutes = readRoutes(assembly.template, functions, resolve);
+const functions = readFunctions(assembly);
+const gatewayRoutes = readRoutes(assembly);
 
 let runtime: Runtime;
 let service: Service;
@@ -29,7 +28,11 @@ beforeAll(async () => {
   const node = await installNode(nodeVersion);
   runtime = { node, client: await installRuntimeClient(node) };
   service = await startService();
-  gateway = await startGateway({ onFailure: console.error });
+  gateway = await startGateway({
+    responses: gatewayResponseTable,
+    starting: startingResponse,
+    onFailure: console.error,
+  });
   gateway.open({
     routes: gatewayRoutes,
     invoke: async (name, event) => {
@@ -47,13 +50,7 @@ afterAll(async () => {
 /** Runs a deployed bundle under the runtime client, with the database of the local stack. */
 function invoke(name: string, event: unknown): Promise<Report> {
   const definition = functions.find((candidate) => candidate.name === name)!;
-  const { baseUrl, pushService, dynamodb, lambdaEndpoint } = service.stack;
-  const environment = functionEnvironment(definition, {
-    pushServiceOrigin: pushService.origin,
-    dynamodbEndpoint: dynamodb.endpoint,
-    baseUrl,
-    lambdaEndpoint,
-  });
+  const environment = service.stack.environments.get(name)!;
   const { assetPath: code, handler } = definition;
   return invokeOnce(runtime, { code, handler, environment }, event);
 }

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { Plan } from '../../contract/project.ts';
 import type { RouteName } from '../../contract/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
@@ -8,7 +9,6 @@ import {
   partCount,
   partOf,
 } from '../../lambdas/store/subscription-keys.ts';
-import type { DynamoDbCall } from '../../local/dynamodb/proxy.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import {

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
+import { type Grant, readGrants } from 'aws-emulator/grants';
+import { readAssembly, resourcesOf } from 'aws-emulator/template';
 import type { FunctionName } from '../../contract/functions.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
-import type { DynamoDbHook } from '../../local/dynamodb/proxy.ts';
-import { errorResponse } from '../../local/dynamodb/response.ts';
-import { type Grant, readGrants } from '../../local/template/iam-policy.ts';
-import { createResolver } from '../../local/template/references.ts';
-import { readAssembly, resourcesOf } from '../../local/template/template.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
@@ -15,7 +13,7 @@ import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 const assembly = readAssembly(sharedAssembly());
-const grants = readGrants(assembly.template, createResolver(assembly.template));
+const grants = readGrants(assembly.template);
 
 const isOnDynamoDb = ({ action }: Grant) => action.startsWith('dynamodb:');
 

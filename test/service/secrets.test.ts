@@ -1,9 +1,12 @@
+import {
+  type DynamoDbFault,
+  type DynamoDbResponse,
+  errorResponse,
+} from 'aws-emulator/dynamodb-proxy';
 import { pathOf } from '../../contract/path-of.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
-import type { DynamoDbFault } from '../../local/dynamodb/proxy.ts';
-import { type DynamoDbResponse, errorResponse } from '../../local/dynamodb/response.ts';
-import type { Behaviour } from '../../local/push-service/behaviour.ts';
-import { requestLine } from '../../local/start/request-line.ts';
+import { requestLine } from '../../local/log.ts';
+import type { Behaviour } from '../../local/push-service/channels.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { SecretScanner } from '../fixtures/secret-scanner.ts';

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { seconds } from '../../bench/costs/cost-model.ts';
 import { sendTimeline } from '../../contract/timeline.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
 import { divide, paceOf, slicesOf } from '../../lambdas/send/divide.ts';
 import { partCount, positionCount } from '../../lambdas/store/subscription-keys.ts';
+import { seconds } from '../fixtures/cost-model.ts';
 
 /** What the calculation takes from measurements and from AWS's documents. */
 const model = {

@@ -1,4 +1,3 @@
-import { eventSeconds, seconds } from '../../../bench/costs/cost-model.ts';
 import { sliceSchema } from '../../../contract/slice.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import {
@@ -8,6 +7,7 @@ import {
   paceOf,
   slicesOf,
 } from '../../../lambdas/send/divide.ts';
+import { eventSeconds, seconds } from '../../fixtures/cost-model.ts';
 import { synthesize } from '../../fixtures/synthesized-stack.ts';
 import { Random } from '../../simulation/time/random.ts';
 import { slice } from '../deliver/delivery-setup.ts';

@@ -7,9 +7,9 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { type AfterForgetting, connectionForgetter } from 'aws-emulator/loopback';
 import { sliceStarter } from '../../../lambdas/send/invoker.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
-import { type AfterForgetting, connectionForgetter } from '../../../local/forget-connections.ts';
 import { slice } from '../deliver/delivery-setup.ts';
 
 interface Received {

@@ -8,13 +8,13 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { documentClient, sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
 import {
   cancelledTransaction,
   type DynamoDbResponse,
   errorResponse,
-} from '../../../local/dynamodb/response.ts';
-import { connectionForgetter } from '../../../local/forget-connections.ts';
+} from 'aws-emulator/dynamodb-proxy';
+import { connectionForgetter } from 'aws-emulator/loopback';
+import { documentClient, sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
 
 let server: Server;
 let client: DynamoDBDocumentClient;

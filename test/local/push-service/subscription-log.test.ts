@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SubscriptionLog } from '../../../local/push-service/subscription-log.ts';
+import { SubscriptionLog } from '../../../local/push-service/channels.ts';
 import { useFolder } from '../../fixtures/folder.ts';
 
 const folder = useFolder();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { LookupFunction } from 'node:net';
+import { certificate } from '../../../../bench/certificate.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
-import { certificate } from '../../../../local/push-service/certificate.ts';
 import {
   acceptingServer,
   acceptingTlsServer,

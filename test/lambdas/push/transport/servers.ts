@@ -3,8 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type LookupFunction, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
+import { certificate } from '../../../../bench/certificate.ts';
 import type { PushRequest } from '../../../../lambdas/push/transport/transport.ts';
-import { certificate } from '../../../../local/push-service/certificate.ts';
 
 const servers: Server[] = [];
 const workers: Worker[] = [];

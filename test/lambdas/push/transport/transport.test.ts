@@ -1,8 +1,8 @@
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { certificate } from '../../../../bench/certificate.ts';
 import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
-import { certificate } from '../../../../local/push-service/certificate.ts';
 import { accept, acceptingServer, closeServers, listen, rawServer, request } from './servers.ts';
 
 afterEach(closeServers);

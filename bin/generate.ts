@@ -1,0 +1,78 @@
+/** Writes what is generated from the code. Its argument: `api-docs`, `execution-policy` or `licences`. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openApiDocument } from '../contract/openapi/document.ts';
+import { generatedDocuments, withGeneratedBlocks } from '../contract/openapi/reference.ts';
+import { executionPolicy } from '../lib/execution-policy.ts';
+import { version } from '../package.json' with { type: 'json' };
+
+const generators: Readonly<Record<string, () => void>> = {
+  /** openapi.json, and blocks in docs/. */
+  'api-docs'() {
+    writeJson('openapi.json', openApiDocument(version));
+    for (const file of generatedDocuments) {
+      writeFileSync(file, withGeneratedBlocks(readFileSync(file, 'utf8')));
+    }
+  },
+  'execution-policy': () => writeJson('execution-policy.json', executionPolicy()),
+  /** docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */
+  licences: () => writeFileSync('docs/licences.md', licencesPage(bundledPackages('cdk.out'))),
+};
+
+function writeJson(file: string, value: object): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A package whose code is in a bundle. */
+export interface BundledPackage {
+  readonly name: string;
+  readonly version: string;
+  /** SPDX expression. Absent if the package has none. */
+  readonly license?: string;
+  /** Whether the lockfile marks it as a development dependency. */
+  readonly dev?: boolean;
+}
+
+/**
+ * The packages in the functions' bundles and in the console's page, sorted by folder, as the lockfile has them. Reads
+ * the source maps, and the list of the page's sources.
+ * @param assembly directory of a cloud assembly with bundles.
+ */
+export function bundledPackages(
+  assembly: string,
+  lockfile = 'package-lock.json',
+): readonly BundledPackage[] {
+  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8'));
+  const maps = readdirSync(assembly).filter((name) => name.startsWith('asset.'));
+  const sources = maps.flatMap((name) =>
+    ['index.js.map', 'page-sources.json']
+      .map((file) => join(assembly, name, file))
+      .filter((file) => existsSync(file))
+      .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).sources),
+  );
+  // As in the lockfile: `node_modules/a/node_modules/@b/c`.
+  const folders = sources.flatMap(
+    (source) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(source) ?? [],
+  );
+  return [...new Set(folders)].sort().map((folder) => {
+    const { version, license, dev } = packages[folder];
+    return { name: folder.replace(/.*node_modules\//, ''), version, license, dev };
+  });
+}
+
+/** The text of docs/licences.md. */
+export function licencesPage(packages: readonly BundledPackage[]): string {
+  const rows = packages.map(
+    ({ name, version, license = 'none stated' }) => `| ${name} | ${version} | ${license} |\n`,
+  );
+  return `# Licences
+
+Carillon is licensed under [Apache 2.0](../LICENSE). The bundles of its functions also contain code of
+these packages. \`npm run licences\` generates this page from the bundles.
+
+| Package | Version | Licence |
+|---|---|---|
+${rows.join('')}`;
+}
+
+if (process.argv[1] === import.meta.filename) generators[process.argv[2]!]!();
