@@ -39,12 +39,26 @@ export async function readChunk(
 
 /** One message for each of the slice's event counters; with values, one for each recipient. */
 export function messagesOf(slice: Slice): readonly Message[] {
-  const { notificationId, content, values, eventsUrl, eventWindowSeconds } = slice;
+  const { notificationId: id, content, values, eventsUrl, eventWindowSeconds, shownSample } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
-    const serialised = (content: NotificationContent) =>
-      Buffer.from(JSON.stringify(pushMessage(notificationId, content, url, eventWindowSeconds)));
-    if (values === undefined) return serialised(content);
-    return ({ user }) => serialised(rendered(content, values[user!]!));
+    const serialised = (content: NotificationContent, reportsShown = true) =>
+      Buffer.from(JSON.stringify(pushMessage(id, content, url, eventWindowSeconds, reportsShown)));
+    if (values !== undefined) return ({ user }) => serialised(rendered(content, values[user!]!));
+    const reporting = serialised(content);
+    if (shownSample === undefined) return reporting;
+    const others = serialised(content, false);
+    return ({ endpointHash }) => (isInSample(endpointHash, id, shownSample) ? reporting : others);
   });
+}
+
+/**
+ * Whether a browser is one of those that report `shown`. Its hash decides, by other bits than its position: so slices and
+ * push services have their parts of the sample, and a repetition decides the same. Each notification has another sample.
+ */
+function isInSample(endpointHash: Uint8Array, notificationId: string, shownSample: number) {
+  const { buffer, byteOffset, byteLength } = endpointHash;
+  const lastBits = new DataView(buffer, byteOffset, byteLength).getUint32(byteLength - 4);
+  // The last bits of a UUID of version 7 are random.
+  return lastBits % shownSample === Number.parseInt(notificationId.slice(-8), 16) % shownSample;
 }

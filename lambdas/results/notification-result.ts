@@ -21,6 +21,7 @@ export function notificationResult(
   const { status, counts, reached } = outcomeOf(notification, slices, now);
   const { attempted, delivered, removed, failed, failures, unreached } = counts;
   const usersReached = reached.reduce((sum, bits) => sum + countReached(bits), 0);
+  const { shownSample } = division;
   const isKnown = !isInProgress(status) && division.users !== undefined;
   return {
     id,
@@ -33,7 +34,9 @@ export function notificationResult(
     ...(unreached > 0 ? { unreached } : {}),
     ...(failed > 0 ? { failures } : {}),
     ...(isKnown ? { usersReached } : {}),
-    ...{ shown, clicked },
+    shown: shown * (shownSample ?? 1),
+    clicked,
+    ...(shownSample === undefined ? {} : { shownSample }),
   };
 }
 

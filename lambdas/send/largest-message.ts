@@ -21,7 +21,8 @@ export function largestMessage(
   const values = 'userIds' in audience ? audience.values : undefined;
   let largest = 0;
   for (const [index, one] of (values ?? [{}]).entries()) {
-    const message = pushMessage(id, values ? rendered(content, one) : content, url, windowSeconds);
+    const own = values ? rendered(content, one) : content;
+    const message = pushMessage(id, own, url, windowSeconds, division.shownSample === undefined);
     const bytes = Buffer.byteLength(JSON.stringify(message));
     largest = Math.max(largest, bytes);
     const excess = bytes - limits.messageBytes;

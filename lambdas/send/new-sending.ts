@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { conditionsOf } from '../../contract/conditions.ts';
+import { conditionsOf, hasConditions } from '../../contract/conditions.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import type { SigningProject } from '../../contract/project.ts';
 import { routes } from '../../contract/routes.ts';
@@ -9,7 +9,7 @@ import { CurrentProject } from '../deliver/current-project.ts';
 import { deadlinesOfRequest } from '../deliver/deadlines.ts';
 import { expiryOf, type StoredNotification } from '../store/notifications.ts';
 import type { NewNotification } from '../store/sends.ts';
-import { type Audience, divide, paceOf, slicesOf } from './divide.ts';
+import { type Audience, divide, paceOf, shownSampleOf, slicesOf } from './divide.ts';
 import { requestHash } from './request-hash.ts';
 import type { SendCall, SendDependencies, Sending } from './sending.ts';
 
@@ -44,7 +44,7 @@ export function sendingOf(
 
 function newNotification(
   deps: SendDependencies,
-  { ref: project }: SigningProject,
+  { ref: project, plan }: SigningProject,
   { request, audience, sentBy, idempotencyKey, respondAsync }: SendCall,
   sentAt: Date,
 ): NewNotification {
@@ -60,6 +60,7 @@ function newNotification(
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
       conditions,
       ...divide(audience, pace, respondAsync),
+      shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, plan),
       respondedAsync: respondAsync,
     },
     keyed:
@@ -86,9 +87,9 @@ function slicesOfNotification(
 ): readonly Slice[] {
   const audience: Audience =
     'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
-  const { conditions, respondedAsync } = division;
+  const { conditions, shownSample, respondedAsync } = division;
   const common = {
-    ...{ projectId, project, content, conditions },
+    ...{ projectId, project, content, conditions, shownSample },
     ...{ notificationId: id, requestId: call.requestId, sentAt: sentAt.getTime() },
     eventsUrl: eventsUrl(call, projectId, id),
     expiresAt: expiryOf(sentAt),

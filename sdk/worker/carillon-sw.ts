@@ -75,7 +75,7 @@ interface DeclarativePush {
 const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
-  const { title, options, appBadge, eventWindowMs, isForPage } = notification;
+  const { title, options, appBadge, eventWindowMs, reportsShown, isForPage } = notification;
   // Rejects where the site is not installed as an app; nothing depends on it.
   if (appBadge !== undefined) navigator.setAppBadge?.(appBadge).catch(() => {});
   const browser = { scope: registration.scope, userAgent: navigator.userAgent };
@@ -88,6 +88,7 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
   }
   const { id, data } = options.data;
   if (id !== undefined) announce(registration.scope, { name: 'shown', detail: { id, data } });
+  if (!reportsShown) return;
   const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
   await Promise.race([reporting, environment.wait(reportingMs)]);
 }
