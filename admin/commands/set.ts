@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { countText } from '../../contract/count-text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
@@ -11,11 +11,16 @@ export function setCommand(runOnStack: RunOnStack): Command {
       'set',
       'Changes the name of a project, its limits, and whether user ids need a signature.',
       ...['my-site --name "My new site"', 'my-site --subscriber-cap 5000 --send-cap default'],
-      'my-site --user-ids signed',
+      ...['my-site --user-ids signed', 'my-site --shown-sample 10'],
     ).addArgument(projectIdArgument()),
-  ).action(async (projectId: string, options: ProjectOptions) => {
-    const { name, userIds } = options;
-    const plan = readPlanChange(options);
+  ).option(
+    '--shown-sample <N>',
+    'of a broadcast to more than 100,000 subscribers, one in N browsers reports that it was shown; 1: each',
+    readShownSample,
+  );
+  return command.action(async (projectId: string, options: SetOptions) => {
+    const { name, userIds, shownSample } = options;
+    const plan = { ...readPlanChange(options), ...(shownSample && { shownSample }) };
     const changesPlan = Object.keys(plan).length > 0;
     if (!changesPlan && name === undefined && userIds === undefined) {
       const names = command.options.map(({ long }) => long).join(', ');
@@ -35,7 +40,18 @@ export function setCommand(runOnStack: RunOnStack): Command {
       print({ ...view, warning }, projectText(view, paint) + notes.join(''));
     });
   });
-  return command;
+}
+
+interface SetOptions extends ProjectOptions {
+  readonly shownSample?: number | 'default';
+}
+
+/** @throws {InvalidArgumentError} */
+function readShownSample(text: string): number | 'default' {
+  if (!/^(?:[1-9]\d?|100)$/.test(text)) {
+    throw new InvalidArgumentError('Use a whole number from 1 to 100.');
+  }
+  return text === '1' ? 'default' : Number(text);
 }
 
 /** Nobody notices later: the cap removes no subscriber. */

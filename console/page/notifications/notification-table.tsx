@@ -7,7 +7,7 @@ import { Copy } from '../components/copy.tsx';
 import { Time } from '../components/time.tsx';
 import { fragmentOf } from '../routing/place.ts';
 import { useSession } from '../session.ts';
-import { clickRate, deliveredRate, toneColors } from './figures.ts';
+import { clickRate, deliveredRate, estimated, toneColors } from './figures.ts';
 
 /** Notifications, one in a row. On a phone: title, time, delivered, click rate. */
 export function NotificationTable({
@@ -58,7 +58,9 @@ export function NotificationTable({
                   <Time at={sentAt} />
                 </Table.Td>
                 <Table.Td className="number">{deliveredRate(notification)}</Table.Td>
-                <Table.Td className="number wide">{shown === 0 ? '–' : countText(shown)}</Table.Td>
+                <Table.Td className="number wide">
+                  {shown === 0 ? '–' : estimated(notification, countText(shown))}
+                </Table.Td>
                 <Table.Td className="number">{clickRate(notification)}</Table.Td>
                 <Table.Td className="wide">
                   <Copy text={id} label="Copy" />

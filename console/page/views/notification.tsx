@@ -18,7 +18,7 @@ import { Problem } from '../components/problem.tsx';
 import { Time } from '../components/time.tsx';
 import { View } from '../components/view.tsx';
 import { rateText } from '../format.ts';
-import { toneColors } from '../notifications/figures.ts';
+import { estimated, toneColors } from '../notifications/figures.ts';
 import { fragmentOf } from '../routing/place.ts';
 import { contentTexts, formOf } from '../send/send-form.ts';
 import { mayDo, useSession } from '../session.ts';
@@ -173,25 +173,31 @@ function Delivery({ notification }: { readonly notification: NotificationResult 
 /** The steps from the push to the click, each with its count and its part of the step before. */
 function Funnel({ notification }: { readonly notification: NotificationResult }) {
   const { attempted, delivered, shown, clicked } = notification;
+  const about = (figure: string) => estimated(notification, figure);
+  const shownPart = about(rateText(Math.min(shown, delivered), delivered));
+  const deliveredPart = rateText(delivered, attempted);
+  const clickedPart = about(rateText(clicked, shown));
+  const isShown = 'The browser reported that it showed the notification.';
+  const isDelivered = 'The push service accepted the message.';
   const steps = [
-    ['Attempted', attempted, undefined, 'Carillon pushed to them.'],
-    ['Delivered', delivered, attempted, 'The push service accepted the message.'],
-    ['Shown', shown, delivered, 'The browser reported that it showed the notification.'],
-    ['Clicked', clicked, shown, 'The browser reported a click.'],
+    ['Attempted', attempted, countText(attempted), '', 'Carillon pushed to them.'],
+    ['Delivered', delivered, countText(delivered), deliveredPart, isDelivered],
+    ['Shown', shown, about(countText(shown)), shownPart, isShown],
+    ['Clicked', clicked, countText(clicked), clickedPart, 'The browser reported a click.'],
   ] as const;
   const most = Math.max(attempted, delivered, shown, clicked, 1);
   return (
     <Table id="funnel">
       <Table.Tbody>
-        {steps.map(([name, count, of, meaning]) => (
+        {steps.map(([name, count, figure, part, meaning]) => (
           <Table.Tr key={name} data-step={name}>
             <Table.Th scope="row" title={meaning} style={{ whiteSpace: 'nowrap' }}>
               {name}
             </Table.Th>
             <Table.Td className="number" data-count={name}>
-              {countText(count)}
+              {figure}
             </Table.Td>
-            <Table.Td className="number">{of === undefined ? '' : rateText(count, of)}</Table.Td>
+            <Table.Td className="number">{part}</Table.Td>
             <Table.Td w="40%">
               <Progress value={(100 * count) / most} aria-hidden="true" color="bronze" />
             </Table.Td>

@@ -1,6 +1,7 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/poll-pause.ts';
 import { agoText, monthText, rateText } from '../../../console/page/format.ts';
+import { clickRate, deliveredRate } from '../../../console/page/notifications/figures.ts';
 import { issueAt } from '../../../console/page/send/form-context.ts';
 import { countOf } from '../../../contract/count-text.ts';
 import { errorTable } from '../../../contract/errors.ts';
@@ -108,4 +109,12 @@ test('an issue is a sentence with the labels of the form, and the line of a user
   expect(sentence('lang')).toBe('Language must be a language tag such as "en".');
   const ofAll = issues.filter(({ path }) => path === 'actions');
   expect(issueAt(ofAll, 'actions')).toBe('Buttons must differ from each other in “Name”.');
+});
+
+test('figures that follow from a sample of the browsers say so', () => {
+  const counts = { attempted: 200_000, delivered: 200_000, shown: 100_000, clicked: 5000 };
+  expect(clickRate({ ...counts, shownSample: 10 })).toBe('about 5 %');
+  expect(clickRate(counts)).toBe('5 %');
+  expect(clickRate({ ...counts, shown: 0, shownSample: 10 })).toBe('–');
+  expect(deliveredRate({ ...counts, shownSample: 10 })).toBe('100 %');
 });
