@@ -1,4 +1,4 @@
-import { Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
@@ -107,9 +107,10 @@ export class HttpApi extends Construct {
     this.api = api;
     this.url = props.customDomain?.url ?? api.apiEndpoint;
     this.accessLog = new logs.LogGroup(this, 'AccessLog', {
-      logGroupName: this.accessLogName(props.service),
+      // Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens the
+      // account's resource policy, up to its maximum: then the deployment fails. An API's id is never used again.
+      logGroupName: `/aws/vendedlogs/carillon/${props.service}/${api.apiId}`,
       retention: logs.RetentionDays.ONE_MONTH,
-      // It has a name, so that it could not be created again if it were kept.
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.stage = new apigateway.HttpStage(this, 'Stage', {
@@ -148,15 +149,6 @@ export class HttpApi extends Construct {
     }
     (this.stage.node.defaultChild as apigateway.CfnStage).routeSettings = routeSettings;
     this.requestsPerSecond = requestsPerSecond;
-  }
-
-  /**
-   * Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens
-   * the account's resource policy, up to its maximum: then the deployment fails. The stack's id has a UUID.
-   */
-  private accessLogName(service: string): string {
-    const { stackId } = Stack.of(this);
-    return `/aws/vendedlogs/carillon/${service}/${Fn.select(2, Fn.split('/', stackId))}`;
   }
 
   /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). @param dimensions of some of them only. */
