@@ -9,7 +9,7 @@ export const programName = isPackage ? 'npx carillon' : 'npm run -s carillon --'
 /** How users deploy. */
 export const deployCall = isPackage ? 'npx carillon deploy' : 'npm run -s deploy';
 
-/** The same before options. */
+/** {@link deployCall} where options follow. */
 export const deployName = isPackage ? deployCall : `${deployCall} --`;
 
 /** Where the settings of a deployment are. */

@@ -1,39 +1,31 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateScan,
-  TransactWriteCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-} from '@aws-sdk/lib-dynamodb';
-import type { DeployedSettings } from '../contract/environment.ts';
-import { identityKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
-import {
-  limitOf,
-  type Plan,
-  type ProjectRef,
-  type UserIdMode,
-  type VapidKeys,
-} from '../contract/project.ts';
-import { attributeChanges } from '../lambdas/store/attribute-changes.ts';
+import { createHash } from 'node:crypto';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../contract/errors.ts';
+import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
+import { limits } from '../contract/limits.ts';
+import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/project.ts';
+import type { MemberRole } from '../contract/roles.ts';
+import type { ProjectTables } from '../contract/tables.ts';
 import { utcMonth } from '../lambdas/store/calendar.ts';
-import { monthCounter, newSubscriberParts, subscriberCounter } from '../lambdas/store/counters.ts';
+import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import {
-  cancellationReasons,
-  conditionFailed,
-  isConditionFailure,
-} from '../lambdas/store/dynamo.ts';
-import type { IdentityKeyItem, ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
+  type RemovalOptions,
+  type RemovedItems,
+  removeProject,
+} from '../lambdas/store/project-removal.ts';
+import {
+  type RegisteredProject,
+  RegisteredProjects,
+  withoutKeys,
+} from '../lambdas/store/registered-projects.ts';
 import { type ProjectUsage, projectUsage } from '../lambdas/store/usage.ts';
-import { balanceParts } from './counter-balance.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
-import { hashKey, newKey, type RandomSource } from './project-keys.ts';
-import { projectMembers } from './project-members.ts';
-import { type RemovalOptions, type RemovedItems, removeProject } from './project-removal.ts';
-import type { ProjectTables, RestoredTables } from './project-tables.ts';
-import type { RegisteredProject } from './registered-project.ts';
+import { printable } from './terminal/terminal.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';
+
+/** A source of random bytes, such as `randomBytes` of `node:crypto`. */
+export type RandomSource = (sizeBytes: number) => Buffer;
 
 export interface NewProject {
   /** Matches `projectIdPattern`. */
@@ -41,6 +33,11 @@ export interface NewProject {
   /** @default the id */
   readonly name?: string;
   readonly plan?: Plan;
+  /**
+   * The deployment's subscriber cap, which applies if the plan has none: the counter is divided for it.
+   * @default unknown: the first subscription takes three calls more.
+   */
+  readonly deployedCap?: number;
   /** @default "open" */
   readonly userIds?: UserIdMode;
   /** @default a new pair */
@@ -51,65 +48,32 @@ export interface NewProject {
 /** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
 export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
 
+export interface NewMember {
+  readonly name: string;
+  readonly role: MemberRole;
+  /** Milliseconds for which the key is valid. Default: until it is revoked. */
+  readonly lifetimeMs?: number | undefined;
+  readonly random: RandomSource;
+}
+
 export type ProjectRegistry = ReturnType<typeof projectRegistry>;
 
-const publicFields = {
-  ProjectionExpression:
-    'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, vapidRotatedAt, #plan, createdAt, previousKeyUntil, ' +
-    'userIds, previousIdentityKeyUntil',
-  ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
-};
-
-const projectExists = 'attribute_exists(secretKeyHash)';
-
-/** Creates, changes and removes projects. */
+/** Creates, changes and removes projects, with their keys and members. */
 export function projectRegistry(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   clock: () => Date,
 ) {
-  async function find(projectId: string): Promise<RegisteredProject | undefined> {
-    const { Item } = await dynamo.send(
-      new GetCommand({
-        TableName: tables.projects,
-        Key: { projectId },
-        ConsistentRead: true,
-        ...publicFields,
-      }),
-    );
-    return Item === undefined || 'removed' in Item ? undefined : (Item as RegisteredProject);
-  }
+  const projects = new RegisteredProjects(dynamo, tables);
 
   /** @throws {ProjectNotFound} */
   async function get(projectId: string): Promise<RegisteredProject> {
-    const project = await find(projectId);
-    if (project === undefined) throw new ProjectNotFound(projectId);
-    return project;
+    return existing(projectId, await projects.findProject(projectId));
   }
 
   /** @throws {ProjectNotFound} */
-  async function update(
-    projectId: string,
-    change: Partial<UpdateCommandInput>,
-  ): Promise<RegisteredProject> {
-    try {
-      const { Attributes } = await dynamo.send(
-        new UpdateCommand({
-          TableName: tables.projects,
-          Key: { projectId },
-          ConditionExpression: projectExists,
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          ...change,
-        }),
-      );
-      return withoutKeys(Attributes as ProjectItem);
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-      if (error.Item?.secretKeyHash === undefined) throw new ProjectNotFound(projectId);
-      // The SDK has repeated a change whose response was lost.
-      return withoutKeys(error.Item as unknown as ProjectItem);
-    }
+  async function membersOf(projectId: string) {
+    return existing(projectId, await projects.findMembers(projectId));
   }
 
   /** The end of a grace period; undefined without one. */
@@ -120,18 +84,26 @@ export function projectRegistry(
 
   return {
     /**
-     * Creates a project, its keys and its subscriber counter in one transaction. Only the hash of the secret key is
-     * stored: no later call can return it.
-     * @throws {CommandError} if the id is in use. Also by a project that is not fully removed: the new counter would
-     *   not count its subscriptions.
+     * Creates a project, its keys and its subscriber counter. Only the hash of the secret key is stored: no later call
+     * can return it.
+     * @throws {CommandError} if the id is in use, also by a project that is not fully removed.
      */
-    async create({ projectId, name, plan, userIds = 'open', vapid, random }: NewProject) {
+    async create({
+      projectId,
+      name,
+      plan,
+      deployedCap,
+      userIds = 'open',
+      vapid,
+      random,
+    }: NewProject) {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
       const secretKey = newKey(secretKeyPrefix, random);
       const identityKey = newKey(identityKeyPrefix, random);
       const project: ProjectItem = {
         projectId,
         ref: newProjectRef(random),
+        internalKey: random(32),
         name: name ?? projectId,
         secretKeyHash: hashKey(secretKey),
         members: {},
@@ -141,204 +113,182 @@ export function projectRegistry(
         plan: plan ?? {},
         createdAt: clock().toISOString(),
       };
-      const vapidKey: VapidKeyItem = { projectId, privateKey };
-      const identity: IdentityKeyItem = { projectId, identityKey };
-      const existing = await addProject(dynamo, tables, project, vapidKey, identity);
-      if (existing !== undefined) {
+      const cap = plan?.subscriberCap === undefined ? deployedCap : plan.subscriberCap;
+      const outcome = await projects.addProject(
+        project,
+        { projectId, privateKey },
+        { projectId, identityKey },
+        cap,
+      );
+      if (outcome === 'half_removed') throw removalIncomplete(projectId);
+      if (outcome !== 'added') {
         throw new CommandError('project_exists', `Project "${projectId}" already exists.`);
       }
       return { project: withoutKeys(project), secretKey, identityKey };
     },
 
-    find,
+    find: (projectId: string) => projects.findProject(projectId),
     get,
     ...vapidRotation(dynamo, tables, get, clock),
-    ...projectMembers(dynamo, tables.projects, clock),
 
     /** All projects, unordered. */
-    async *list(): AsyncGenerator<RegisteredProject> {
-      const query = { TableName: tables.projects, ...publicFields };
-      for await (const { Items = [] } of paginateScan({ client: dynamo }, query)) {
-        yield* Items.filter((item) => !('removed' in item)) as RegisteredProject[];
-      }
-    },
+    list: () => projects.allProjects(),
 
     /**
-     * Changes the given limits and keeps the others, then balances the counters: see {@link balanceParts}.
-     * @param deployed limits where the plan sets none.
+     * Changes the given limits and keeps the others.
      * @throws {ProjectNotFound}
      */
-    async setPlan(
-      projectId: string,
-      changes: PlanChange,
-      deployed: Pick<DeployedSettings, 'SUBSCRIBER_CAP' | 'MONTHLY_SEND_CAP'>,
-    ): Promise<RegisteredProject> {
-      const limits = Object.entries(changes).map(([limit, value]) => [
+    async setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
+      const changed = Object.entries(changes).map(([limit, value]) => [
         limit,
         value === 'default' ? undefined : value,
       ]);
-      const change = attributeChanges(Object.fromEntries(limits), { inMap: 'plan' });
-      const project = await update(projectId, change);
-      const { subscriberCap, monthlySendCap } = project.plan;
-      await balanceParts(
-        dynamo,
-        subscriberCounter(tables.usage, project.ref),
-        limitOf(subscriberCap, deployed.SUBSCRIBER_CAP),
-      );
-      await balanceParts(
-        dynamo,
-        monthCounter(tables.usage, project.ref, clock()),
-        limitOf(monthlySendCap, deployed.MONTHLY_SEND_CAP),
-      );
-      return project;
+      const project = await projects.changePlan(projectId, Object.fromEntries(changed));
+      return existing(projectId, project);
     },
 
     /**
-     * Replaces the secret key. The previous key stays valid for the grace period, and for as long
-     * as the functions cache the project. An older key becomes invalid.
+     * Replaces the secret key. The previous key stays valid for the grace period, and for as long as the functions
+     * remember the project. An older key becomes invalid.
      * @param gracePeriodMs 0 for no grace period.
      * @throws {ProjectNotFound}
      */
     async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0) {
       const secretKey = newKey(secretKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
-      const project = await update(projectId, {
-        // A repetition would make the new key the previous one.
-        ConditionExpression: `${projectExists} AND secretKeyHash <> :hash`,
-        UpdateExpression:
-          until === undefined
-            ? 'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil'
-            : 'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
-        ExpressionAttributeValues: { ':hash': hashKey(secretKey), ':until': until },
-      });
-      return { project, secretKey };
+      const project = await projects.replaceSecretKey(projectId, hashKey(secretKey), until);
+      return { project: existing(projectId, project), secretKey };
     },
 
     /** @throws {ProjectNotFound} */
-    rename(projectId: string, name: string): Promise<RegisteredProject> {
-      return update(projectId, attributeChanges({ name }));
+    async rename(projectId: string, name: string): Promise<RegisteredProject> {
+      return existing(projectId, await projects.changeProject(projectId, { name }));
     },
 
     /** Sets whether user ids need a signature. @throws {ProjectNotFound} */
-    setUserIds(projectId: string, userIds: UserIdMode): Promise<RegisteredProject> {
-      return update(projectId, attributeChanges({ userIds }));
+    async setUserIds(projectId: string, userIds: UserIdMode): Promise<RegisteredProject> {
+      return existing(projectId, await projects.changeProject(projectId, { userIds }));
+    },
+
+    /** Sets which service worker imported subscriptions may still have. @throws {ProjectNotFound} */
+    async setOldWorker(
+      projectId: string,
+      oldWorker: OldWorkerItem | undefined,
+    ): Promise<RegisteredProject> {
+      return existing(projectId, await projects.changeProject(projectId, { oldWorker }));
     },
 
     /** The key that signs user ids. @throws {ProjectNotFound} */
     async identityKey(projectId: string): Promise<string> {
-      const { Item } = await dynamo.send(
-        new GetCommand({
-          TableName: tables.identityKeys,
-          Key: { projectId },
-          ConsistentRead: true,
-        }),
-      );
-      if (Item === undefined) throw new ProjectNotFound(projectId);
-      return (Item as IdentityKeyItem).identityKey;
+      return existing(projectId, await projects.findIdentityKey(projectId));
     },
 
     /**
-     * Replaces the identity key. The previous key stays valid for the grace period, and for as long as the
-     * functions cache the project. An older key becomes invalid.
-     * @param gracePeriodMs 0 for no grace period.
+     * Replaces the identity key. Signatures of the previous one stay valid for the grace period.
      * @throws {ProjectNotFound}
      */
     async rotateIdentityKey(projectId: string, random: RandomSource, gracePeriodMs: number) {
       const identityKey = newKey(identityKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
-      const Key = { projectId };
-      // A transaction happens once, also if it is repeated after a lost response. So the previous key stays the
-      // previous one.
-      const TransactItems = [
-        {
-          Update: {
-            ...{ TableName: tables.identityKeys, Key },
-            ConditionExpression: 'attribute_exists(identityKey)',
-            UpdateExpression:
-              until === undefined
-                ? 'SET identityKey = :key REMOVE previousIdentityKey'
-                : 'SET previousIdentityKey = identityKey, identityKey = :key',
-            ExpressionAttributeValues: { ':key': identityKey },
-          },
-        },
-        {
-          Update: {
-            ...{ TableName: tables.projects, Key },
-            ConditionExpression: projectExists,
-            ...attributeChanges({ previousIdentityKeyUntil: until }),
-          },
-        },
-      ];
-      try {
-        await dynamo.send(new TransactWriteCommand({ TransactItems }));
-      } catch (error) {
-        const isMissing = cancellationReasons(error).some(conditionFailed);
-        throw isMissing ? new ProjectNotFound(projectId) : error;
+      if (!(await projects.replaceIdentityKey(projectId, identityKey, until))) {
+        throw new ProjectNotFound(projectId);
       }
       return { project: await get(projectId), identityKey };
     },
 
+    /** The oldest first, without the hashes of their keys. @throws {ProjectNotFound} */
+    async members(projectId: string) {
+      return Object.entries(await membersOf(projectId))
+        .map(([name, { keyHash, ...member }]) => ({ name, ...member }))
+        .sort((one, other) => one.createdAt.localeCompare(other.createdAt));
+    },
+
+    /**
+     * Adds a member, and returns the key, of which only the hash is stored.
+     * @throws {ProjectNotFound}
+     * @throws {CommandError} if the name is in use, or the project has the most members possible.
+     */
+    async invite(projectId: string, { name, role, lifetimeMs, random }: NewMember) {
+      const key = newKey(memberKeyPrefix, random);
+      const now = clock();
+      const expiresAt = lifetimeMs && new Date(now.getTime() + lifetimeMs).toISOString();
+      const createdAt = now.toISOString();
+      const member: MemberItem = {
+        ...{ role, keyHash: hashKey(key), createdAt },
+        ...(expiresAt && { expiresAt }),
+      };
+      const outcome = await projects.addMember(projectId, name, member, limits.members);
+      switch (outcome) {
+        case 'added':
+          return { projectId, name, role, key, expiresAt: member.expiresAt };
+        case 'project_gone':
+          throw new ProjectNotFound(projectId);
+        case 'exists':
+          throw new CommandError(
+            'member_exists',
+            `Project "${projectId}" has a member "${printable(name)}". Choose another name, or revoke that one first.`,
+          );
+        case 'too_many':
+          throw new CommandError(
+            'too_many_members',
+            `Project "${projectId}" has ${limits.members} members, the most possible. Revoke one first.`,
+          );
+      }
+    },
+
+    /**
+     * Removes a member. Functions accept the key for as long as they remember the project.
+     * @throws {ProjectNotFound}
+     * @throws {CommandError} if there is no such member.
+     */
+    async revoke(projectId: string, name: string): Promise<void> {
+      if (!Object.hasOwn(await membersOf(projectId), name)) {
+        throw new CommandError(
+          'member_not_found',
+          `Project "${projectId}" has no member "${printable(name)}". List them with the command members ${projectId}.`,
+        );
+      }
+      await projects.removeMember(projectId, name);
+    },
+
     /** See {@link removeProject}. @throws {ProjectNotFound} */
-    remove(projectId: string, options?: RemovalOptions): Promise<RemovedItems> {
-      return removeProject(dynamo, tables, projectId, clock(), options);
+    async remove(projectId: string, options?: RemovalOptions): Promise<RemovedItems> {
+      try {
+        return await removeProject(dynamo, tables, projectId, clock(), options);
+      } catch (error) {
+        const isGone = error instanceof ServiceError && error.code === 'project_not_found';
+        throw isGone ? new ProjectNotFound(projectId) : error;
+      }
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */
     async usage(projectId: string, month = utcMonth(clock())): Promise<ProjectUsage> {
-      const project = await find(projectId);
+      const project = await projects.findProject(projectId);
       if (project === undefined) return { subscribers: 0, month, sends: 0 };
       return projectUsage(dynamo, tables.usage)(project.ref, month);
     },
   };
 }
 
-/**
- * Adds a project with its keys and an empty subscriber counter.
- * @returns the project that has the id already. Then nothing is changed.
- * @throws {CommandError} if an earlier project is not fully removed.
- */
-export async function addProject(
-  dynamo: DynamoDBDocumentClient,
-  tables: RestoredTables,
-  project: ProjectItem,
-  vapidKey: VapidKeyItem,
-  identityKey: IdentityKeyItem,
-): Promise<ProjectItem | undefined> {
-  const ConditionExpression = 'attribute_not_exists(projectId)';
-  try {
-    await dynamo.send(
-      new TransactWriteCommand({
-        TransactItems: [
-          {
-            Put: {
-              TableName: tables.projects,
-              Item: project,
-              ConditionExpression,
-              ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-            },
-          },
-          { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression } },
-          { Put: { TableName: tables.identityKeys, Item: identityKey, ConditionExpression } },
-          ...newSubscriberParts(project.ref).map((Item) => ({
-            Put: { TableName: tables.usage, Item },
-          })),
-        ],
-      }),
-    );
-    return undefined;
-  } catch (error) {
-    const [reason] = cancellationReasons(error);
-    if (!conditionFailed(reason)) throw error;
-    if (reason?.Item?.removed) throw removalIncomplete(project.projectId);
-    return reason?.Item as unknown as ProjectItem;
-  }
+/** @throws {ProjectNotFound} */
+function existing<Value>(projectId: string, found: Value | undefined): Value {
+  if (found === undefined) throw new ProjectNotFound(projectId);
+  return found;
 }
 
 function newProjectRef(random: RandomSource): ProjectRef {
   return random(9).toString('base64url') as ProjectRef;
 }
 
-function withoutKeys(item: ProjectItem): RegisteredProject {
-  const { secretKeyHash, previousKeyHash, members, ...project } = item;
-  return project;
+/** Creates a key with 256 random bits: the prefix of its kind, and 43 characters of base64url. */
+function newKey(prefix: string, random: RandomSource): string {
+  return `${prefix}${random(32).toString('base64url')}`;
+}
+
+/**
+ * SHA-256 of a secret key or a member key, in hex: the form that is stored. A slow or salted hash would add
+ * nothing, because the key has 256 random bits.
+ */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
 }

@@ -1,10 +1,4 @@
-import { type TableName, type TableVariable, tableVariables } from '../contract/tables.ts';
-
-/** Names of the tables with items of projects. */
-export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits'>, string>>;
-
-/** Those that a backup has. */
-export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;
+import { type ProjectTables, type TableVariable, tableVariables } from '../contract/tables.ts';
 
 /** @param names table names by the environment variable that contains them. */
 export function projectTables(names: Readonly<Record<TableVariable, string>>): ProjectTables {

@@ -1,33 +1,29 @@
 import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  paginateQuery,
-  paginateScan,
-  TransactWriteCommand,
-} from '@aws-sdk/lib-dynamodb';
+  DescribeTableCommand,
+  ListTablesCommand,
+  type TableDescription,
+} from '@aws-sdk/client-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { RestoredTables } from '../contract/tables.ts';
+import { subscriptionPages } from '../lambdas/store/all-subscriptions.ts';
+import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import {
-  monthCounter,
-  newParts,
-  readParts,
-  subscriberCounter,
-  sumOf,
-} from '../lambdas/store/counters.ts';
-import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
-import type {
-  IdentityKeyItem,
-  ProjectItem,
-  RemovedProjectItem,
-  UsageItem,
-  VapidKeyItem,
-} from '../lambdas/store/items.ts';
+  applicationServerKeys,
+  type RegisteredProject,
+  RegisteredProjects,
+} from '../lambdas/store/registered-projects.ts';
+import {
+  type RestoredItems,
+  RestoredProjects,
+  restoreMonth,
+} from '../lambdas/store/restored-projects.ts';
+import {
+  type ImportCounts,
+  type ImportDependencies,
+  type ImportedSubscription,
+  importSubscriptions,
+} from '../lambdas/store/subscription-import.ts';
 import { CommandError, removalIncomplete } from './errors.ts';
-import { addProject } from './project-registry.ts';
-import type { RestoredTables } from './project-tables.ts';
-import { applicationServerKeys } from './registered-project.ts';
-import { wrongTable } from './restored-tables.ts';
-import { type ImportDependencies, importSubscriptions } from './subscriptions/import.ts';
-import type { ImportCounts, ImportedSubscription } from './subscriptions/import-batch.ts';
-import { subscriptionPages } from './subscriptions/subscription-pages.ts';
 import { isVapidPair } from './vapid-pair.ts';
 
 interface RestoreSide {
@@ -63,109 +59,56 @@ export async function* restoreProjects(
 ): AsyncGenerator<RestoredProject> {
   let read = 0;
   const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
-  const pages = paginateScan({ client: from.dynamo }, { TableName: from.tables.projects });
-  for await (const { Items = [] } of pages) {
-    for (const item of Items as (ProjectItem | RemovedProjectItem)[]) {
-      // It was being removed.
-      if ('removed' in item) continue;
-      const { projectId } = item;
-      const existing = await restoreProject(item);
-      if (existing !== undefined && existing.ref !== item.ref) {
-        yield { projectId, project: 'other', ...nothing };
-        continue;
-      }
-      if (!dryRun) await restoreMonths(item);
-      const counts = await restoreSubscriptions(existing ?? item);
-      yield { projectId, project: existing === undefined ? 'created' : 'exists', ...counts };
+  const backup = new RestoredProjects(from.dynamo, from.tables);
+  const present = new RegisteredProjects(to.dynamo, to.tables);
+  for await (const items of backup.allItems()) {
+    const { project } = items;
+    const { projectId, ref } = project;
+    const existing = await restoreProject(items);
+    if (existing !== undefined && existing.ref !== ref) {
+      yield { projectId, project: 'other', ...nothing };
+      continue;
     }
+    const months = dryRun ? [] : await backup.monthsOf(ref);
+    for (const [month, used] of months) {
+      await restoreMonth(to.dynamo, to.tables.usage, ref, month, used);
+    }
+    const counts = await restoreSubscriptions(existing ?? project);
+    yield { projectId, project: existing === undefined ? 'created' : 'exists', ...counts };
   }
 
   /** @returns the stack's project of this id, if it has one. Then nothing is changed. */
-  async function restoreProject(item: ProjectItem): Promise<ProjectItem | undefined> {
-    const key = { projectId: item.projectId };
+  async function restoreProject({
+    project,
+    vapidKey,
+    identityKey,
+  }: RestoredItems): Promise<RegisteredProject | undefined> {
     const { projects, vapidKeys, identityKeys } = from.tables;
-    const read = async <Item>(TableName: string) =>
-      (await from.dynamo.send(new GetCommand({ TableName, Key: key }))).Item as Item | undefined;
-    const vapidKey = await read<VapidKeyItem>(vapidKeys);
-    const identity = await read<IdentityKeyItem>(identityKeys);
+    const { projectId } = project;
     const areExchanged =
-      item.vapidPublicKey === undefined ||
+      project.vapidPublicKey === undefined ||
       (vapidKey !== undefined && vapidKey.privateKey === undefined) ||
-      (identity !== undefined && identity.identityKey === undefined);
+      (identityKey !== undefined && identityKey.identityKey === undefined);
     if (areExchanged) {
       throw wrongTable(
         `"${projects}", "${vapidKeys}" and "${identityKeys}" are not the restored tables Projects, VapidKeys and IdentityKeys. Were they exchanged?`,
       );
     }
-    if (identity === undefined || vapidKey === undefined || !haveSameKeys(item, vapidKey)) {
+    if (!identityKey || !vapidKey || !haveSameKeys(project, vapidKey)) {
       throw new CommandError(
         'restored_keys_mismatch',
-        `The restored tables Projects, VapidKeys and IdentityKeys do not have the same keys of project "${item.projectId}", ` +
+        `The restored tables Projects, VapidKeys and IdentityKeys do not have the same keys of project "${projectId}", ` +
           'which was changed at that moment. Restore all of them to an earlier second.',
       );
     }
-    return dryRun ? readExisting(key) : addProject(to.dynamo, to.tables, item, vapidKey, identity);
+    const outcome = dryRun
+      ? await present.findProjectOrRest(projectId)
+      : await present.addProject(project, vapidKey, identityKey);
+    if (outcome === 'half_removed') throw removalIncomplete(projectId);
+    return outcome === 'added' ? undefined : outcome;
   }
 
-  /** @throws {CommandError} if an earlier project is not fully removed. */
-  async function readExisting(Key: { projectId: string }): Promise<ProjectItem | undefined> {
-    const { Item } = await to.dynamo.send(
-      new GetCommand({ TableName: to.tables.projects, Key, ConsistentRead: true }),
-    );
-    if (Item?.removed) throw removalIncomplete(Key.projectId);
-    return Item as ProjectItem | undefined;
-  }
-
-  async function restoreMonths(project: ProjectItem): Promise<void> {
-    const { ref } = project;
-    const pages = paginateQuery(
-      { client: from.dynamo },
-      {
-        TableName: from.tables.usage,
-        KeyConditionExpression: 'projectRef = :project',
-        ExpressionAttributeValues: { ':project': ref },
-      },
-    );
-    const months = new Map<string, number>();
-    const { name: subscribers } = subscriberCounter(from.tables.usage, ref);
-    for await (const { Items = [] } of pages) {
-      for (const { period, used } of Items as UsageItem[]) {
-        const [name] = period.split('#');
-        if (name !== subscribers) months.set(name!, (months.get(name!) ?? 0) + used);
-      }
-    }
-    for (const [month, used] of months) await restoreMonth(project, month, used);
-  }
-
-  /** Divides the month evenly, so that each part stays within its share of the cap. */
-  async function restoreMonth(project: ProjectItem, month: string, used: number): Promise<void> {
-    const counter = monthCounter(to.tables.usage, project.ref, new Date(month));
-    for (;;) {
-      const parts = await readParts(to.dynamo, counter);
-      // A month goes on after the backup.
-      if (sumOf(parts) >= used) return;
-      const TransactItems = newParts(counter, used).map((Item, part) => {
-        const read = parts[part];
-        return {
-          Put: {
-            TableName: to.tables.usage,
-            Item,
-            ConditionExpression: read === undefined ? 'attribute_not_exists(used)' : 'used = :read',
-            ExpressionAttributeValues: read === undefined ? undefined : { ':read': read },
-          },
-        };
-      });
-      try {
-        await to.dynamo.send(new TransactWriteCommand({ TransactItems }));
-        return;
-      } catch (error) {
-        // Counted meanwhile.
-        if (!cancellationReasons(error).some(conditionFailed)) throw error;
-      }
-    }
-  }
-
-  async function restoreSubscriptions(project: ProjectItem) {
+  async function restoreSubscriptions(project: RegisteredProject) {
     const { projectId, ref } = project;
     const keys = applicationServerKeys(project);
     let keyDropped = 0;
@@ -202,3 +145,74 @@ function haveSameKeys(
       (secret !== undefined && isVapidPair({ publicKey, privateKey: secret })),
   );
 }
+
+/**
+ * Checks that each restored table is there to be read, and has the keys of the stack's table that it is given for.
+ * @throws {CommandError}
+ */
+export async function checkRestoredTables(
+  dynamo: DynamoDBDocumentClient,
+  restored: RestoredTables,
+  own: RestoredTables,
+): Promise<void> {
+  for (const name of Object.keys(restored) as (keyof RestoredTables)[]) {
+    const table = await describe(restored[name]);
+    const expected = keysOf(await describe(own[name]));
+    if (table === undefined) {
+      const mistake = `There is no table "${restored[name]}" in this region.`;
+      throw wrongTable(`${mistake} ${await advice(expected)}`);
+    }
+    if (keysOf(table) !== expected) {
+      const mistake = `"${restored[name]}" is another table: its keys are ${keysOf(table)}, those of "${own[name]}" are ${expected}.`;
+      throw wrongTable(`${mistake} ${await advice(expected)}`);
+    }
+    // Until then, a read says that there is no such table.
+    if (table.TableStatus === 'CREATING') {
+      throw wrongTable(
+        `AWS is still restoring the table "${restored[name]}". Wait for all five: docs/backup.md has the command.`,
+      );
+    }
+  }
+
+  async function advice(expected: string | undefined): Promise<string> {
+    const candidates: string[] = [];
+    for (const table of await tableNames()) {
+      const isOwn = Object.values(own).includes(table);
+      if (!isOwn && keysOf(await describe(table)) === expected) candidates.push(table);
+    }
+    return candidates.length === 0
+      ? 'No table but those of the stack has these keys: restore one first, see docs/backup.md.'
+      : `Tables with the right keys: ${candidates.join(', ')}.`;
+  }
+
+  /** @returns undefined: there is no such table. */
+  async function describe(TableName: string): Promise<TableDescription | undefined> {
+    try {
+      return (await dynamo.send(new DescribeTableCommand({ TableName }))).Table;
+    } catch (error) {
+      // ValidationException: no table can have this name.
+      const { name } = error as Error;
+      if (['ResourceNotFoundException', 'ValidationException'].includes(name)) return undefined;
+      throw error;
+    }
+  }
+
+  async function tableNames(): Promise<readonly string[]> {
+    const names: string[] = [];
+    let last: string | undefined;
+    do {
+      const page = await dynamo.send(new ListTablesCommand({ ExclusiveStartTableName: last }));
+      names.push(...(page.TableNames ?? []));
+      last = page.LastEvaluatedTableName;
+    } while (last !== undefined);
+    return names;
+  }
+}
+
+/** A table that the operator named for a restore is not the one. */
+export function wrongTable(message: string): CommandError {
+  return new CommandError('wrong_table', message);
+}
+
+const keysOf = (table: TableDescription | undefined) =>
+  table?.KeySchema?.map(({ AttributeName }) => AttributeName).join(' and ');

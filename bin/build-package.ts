@@ -1,14 +1,23 @@
 /** Builds and packs both npm packages into `sdk/dist/`, and prints their sizes. */
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesIn } from '../lib/build/bundle-functions.ts';
 import { writeAwsPackage } from '../lib/build/write-package.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { writePackage } from '../sdk/build/write-package.ts';
+import { packageVersion } from './package-version.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'sdk/dist');
-const sdk = await writePackage(root, target);
+const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+const version = packageVersion(
+  packageJson.version,
+  readFileSync(join(root, 'CHANGELOG.md'), 'utf8'),
+  commit.status === 0 ? commit.stdout.trim() : undefined,
+);
+const sdk = await writePackage(root, target, version);
 for (const name of readdirSync(sdk.folder).filter((file) => /\.m?js$/.test(file))) {
   const contents = readFileSync(join(sdk.folder, name));
   const size = `${contents.length} bytes, ${gzipSync(contents).length} compressed`;
@@ -16,7 +25,7 @@ for (const name of readdirSync(sdk.folder).filter((file) => /\.m?js$/.test(file)
 }
 console.log(relative(root, sdk.tarball));
 
-const aws = await writeAwsPackage(root, target);
+const aws = await writeAwsPackage(root, target, version);
 const installed = filesIn(aws.folder).reduce((sum, file) => sum + statSync(file).size, 0);
 console.log(
   `${relative(root, aws.folder)}: ${installed} bytes, ${statSync(aws.tarball).size} packed`,

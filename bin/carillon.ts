@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { runCarillon } from '../admin/commands/run.ts';
-import { prepareProcess } from '../admin/terminal/prepare-process.ts';
-import { processTerminal } from '../admin/terminal/terminal.ts';
+import { prepareProcess, processTerminal } from '../admin/terminal/terminal.ts';
 
 prepareProcess();
 process.exitCode = await runCarillon(

@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { runDeploy } from '../admin/deploy/run.ts';
 import { cdkJson } from '../admin/deploy/settings-file.ts';
-import { prepareProcess } from '../admin/terminal/prepare-process.ts';
-import { processTerminal } from '../admin/terminal/terminal.ts';
+import { prepareProcess, processTerminal } from '../admin/terminal/terminal.ts';
 import { executionPolicy } from '../lib/execution-policy.ts';
 import { readSettings } from '../lib/settings.ts';
 

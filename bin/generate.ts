@@ -5,14 +5,19 @@ import { openApiDocument } from '../contract/openapi/document.ts';
 import { generatedDocuments, withGeneratedBlocks } from '../contract/openapi/reference.ts';
 import { executionPolicy } from '../lib/execution-policy.ts';
 import { version } from '../package.json' with { type: 'json' };
+import { llmsText } from './llms.ts';
 
 const generators: Readonly<Record<string, () => void>> = {
-  /** openapi.json, and blocks in docs/. */
+  /** openapi.json, blocks in docs/, and llms.txt. */
   'api-docs'() {
     writeJson('openapi.json', openApiDocument(version));
     for (const file of generatedDocuments) {
       writeFileSync(file, withGeneratedBlocks(readFileSync(file, 'utf8')));
     }
+    writeFileSync(
+      'llms.txt',
+      llmsText((file) => readFileSync(file, 'utf8')),
+    );
   },
   'execution-policy': () => writeJson('execution-policy.json', executionPolicy()),
   /** docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */

@@ -1,6 +1,6 @@
 /** A subscription to push to. */
 export interface Recipient {
-  /** SHA-256 of the endpoint. */
+  /** What the subscription is stored under: a keyed hash of its endpoint. */
   readonly endpointHash: Uint8Array;
   /** Scheme, host and port of the endpoint. */
   readonly origin: string;
@@ -12,6 +12,8 @@ export interface Recipient {
   readonly auth: Uint8Array;
   /** Number of the VAPID key pair that the subscription was made with. Absent: 0. */
   readonly vapidPairNumber?: number;
+  /** Whether it was imported, and the browser has not chosen since: it may still have another service's worker. */
+  readonly imported?: true;
   /** Index of its user among those that were asked for; absent in a broadcast. */
   readonly user?: number;
 }

@@ -9,7 +9,7 @@ export const failureReasons = {
   too_large: 'The push service takes only smaller messages.',
   refused: 'The push service refused the push for another reason.',
   throttled: 'The push service limits the rate (406 or 429), also after retries.',
-  unavailable: 'The push service had an error (5xx), also after retries.',
+  unavailable: 'The push service had an error (408, 425 or 5xx), also after retries.',
   no_response:
     'There was no connection, a broken one, a malformed response or a time-out, also after retries.',
   unsendable:

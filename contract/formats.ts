@@ -4,9 +4,6 @@ export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 /** `limits.channelNameLength` characters. */
 export const channelPattern = /^[a-z0-9-]{1,32}$/;
 
-/** The JSON of a list of such names. */
-export const channelListPattern = /^\[("[a-z0-9-]{1,32}",?)*\]$/;
-
 /** SHA-256 of an endpoint, 32 bytes in base64url. The 2 bits of the last character that encode nothing are 0. */
 export const deviceIdPattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 

@@ -42,7 +42,7 @@ export const pushing = {
   tables: {
     projects: ['GetItem'],
     vapidKeys: ['GetItem'],
-    subscriptions: ['Query', 'Query byUser', 'GetItem', 'UpdateItem', 'DeleteItem'],
+    subscriptions: ['Query', 'Query byUser', 'GetItem', 'BatchGetItem', 'UpdateItem', 'DeleteItem'],
     deliveries: ['UpdateItem', 'BatchGetItem'],
   },
   variables: ['VAPID_SUBJECT', 'EXTRA_PUSH_ORIGINS', 'PREFER_IPV6'],

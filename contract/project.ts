@@ -1,3 +1,4 @@
+import type { OldWorker } from './old-worker.ts';
 import type { MemberRole } from './roles.ts';
 import { type RouteName, routeNames } from './routes.ts';
 
@@ -58,6 +59,11 @@ export type ProjectRef = string & { readonly _: 'ProjectRef' };
 export interface Project {
   readonly projectId: string;
   readonly ref: ProjectRef;
+  /**
+   * 256 random bits that key the HMACs of texts that callers choose: nobody outside can predict these. In no response,
+   * push message or log line.
+   */
+  readonly internalKey: Uint8Array;
   readonly name: string;
   /** SHA-256 of the secret key, hex. */
   readonly secretKeyHash: string;
@@ -66,6 +72,7 @@ export interface Project {
   readonly members: readonly Member[];
   readonly plan: Plan;
   readonly vapid: VapidPairs;
+  readonly oldWorker?: OldWorker | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
 }

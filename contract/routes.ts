@@ -59,7 +59,7 @@ const facts = {
     method: 'DELETE',
     path: project,
     caller: 'browser',
-    tables: { subscriptions: ['DeleteItem'], usage: ['UpdateItem'] },
+    tables: { subscriptions: ['GetItem', 'DeleteItem'], usage: ['UpdateItem'] },
   },
   getProject: {
     method: 'GET',

@@ -13,6 +13,24 @@ export const tableVariables = {
 export type TableName = keyof typeof tableVariables;
 export type TableVariable = (typeof tableVariables)[TableName];
 
+/** What the items of each table are found by. */
+export const tableKeys = {
+  projects: { partitionKey: 'projectId' },
+  vapidKeys: { partitionKey: 'projectId' },
+  identityKeys: { partitionKey: 'projectId' },
+  subscriptions: { partitionKey: 'projectPart', sortKey: 'endpointHash' },
+  usage: { partitionKey: 'projectRef', sortKey: 'period' },
+  notifications: { partitionKey: 'projectRef', sortKey: 'notificationId' },
+  deliveries: { partitionKey: 'id' },
+  rateLimits: { partitionKey: 'bucket' },
+} as const satisfies Readonly<Record<TableName, TableKey>>;
+
+/** The names of the attributes that are a table's key. */
+export interface TableKey {
+  readonly partitionKey: string;
+  readonly sortKey?: string;
+}
+
 export const tableNames = Object.keys(tableVariables) as readonly TableName[];
 
 /** A table's construct in the stack. */
@@ -24,3 +42,9 @@ export function constructIdOf(table: TableName): string {
 export function outputOf(table: TableName): string {
   return `${constructIdOf(table)}Table`;
 }
+
+/** Names of the tables with items of projects. */
+export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits'>, string>>;
+
+/** Those that a backup has. */
+export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;

@@ -53,8 +53,10 @@ export const sliceTimeline = {
    */
   lastPushBeforeEndMs: 15_000,
   lastChunkBeforeEndMs: 3 * 60 * 1000,
-  /** A slice that no function has begun to deliver by then is delivered by the request that waits for it. */
+  /** A slice that no function has begun to deliver by then is delivered by its request. */
   startedWithinMs: 3000,
+  /** A call to Lambda's API that has no response by then is made again. */
+  lambdaCallMs: 2000,
   /** An asynchronous invocation that has not started by then is dropped. */
   startWithinMs: 60 * 60 * 1000,
   /** Lambda ends the function: its maximum, 15 minutes. */

@@ -2,7 +2,7 @@ import { readEnvironment } from '../contract/environment.ts';
 import { type RouteVariable, type VariableOf, variablesOf } from '../contract/functions.ts';
 import type { Route, RouteName } from '../contract/routes.ts';
 import { serviceLogger } from './http/service-logger.ts';
-import { documentClient } from './store/dynamo.ts';
+import { browserConflictRetries, documentClient } from './store/dynamo.ts';
 import { projectStore } from './store/projects.ts';
 import { rateLimitStore } from './store/rate-limits.ts';
 
@@ -16,7 +16,8 @@ export function routeFunction<Name extends RouteName, Called extends Route>(
   );
   const clock = () => new Date();
   const logger = serviceLogger(route.name);
-  const dynamo = documentClient();
+  const retries = route.caller === 'browser' ? browserConflictRetries : undefined;
+  const dynamo = documentClient({}, Date.now, retries);
   const settings = {
     ...{ route, logger, clock },
     projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),

@@ -25,10 +25,10 @@ function throttlePerSecond({ name, caller }: Route): number {
   // Few owners' servers and dashboards call these.
   const isRare = caller === 'owner' && name !== 'send' && name !== 'getNotification';
   // 500: 43 million requests per day. At 20 ms each (4 ms measured on the local stack, with two calls to
-  // DynamoDB) they use 10 of the 1,000 concurrent executions of an account. The same applies to sends with a
-  // wrong secret key: they are refused after at most two calls to DynamoDB. A valid send may take 29 s, so
-  // owners can use up the account's concurrency. A throttle low enough to prevent that would let a flood
-  // block the route.
+  // DynamoDB) they use 10 of the 1,000 concurrent executions of an account. New subscriptions conflict at the
+  // counter: fewer than 50 executions, whatever their endpoints (test/reliability/contention.test.ts). Sends with a
+  // wrong secret key are refused after at most two calls to DynamoDB. A valid send may take 29 s, so owners can
+  // use up the account's concurrency. A throttle low enough to prevent that would let a flood block the route.
   return isRare ? 250 : 500;
 }
 

@@ -4,14 +4,19 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { TableAction } from '../contract/function-facts.ts';
-import { constructIdOf, type TableName, tableNames, tableVariables } from '../contract/tables.ts';
+import {
+  constructIdOf,
+  type TableKey,
+  type TableName,
+  tableKeys,
+  tableNames,
+  tableVariables,
+} from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 interface TableFacts {
-  readonly partitionKey: string;
-  readonly sortKey?: string;
   /** Whether the sort key is bytes. Default: a string. */
   readonly hasBinarySortKey?: true;
   /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
@@ -27,25 +32,17 @@ interface TableFacts {
   readonly countsEvents?: true;
 }
 
-const keys = {
-  partitionKey: 'projectId',
-  encryption: dynamodb.TableEncryption.AWS_MANAGED,
-} as const;
+const keys = { encryption: dynamodb.TableEncryption.AWS_MANAGED } as const;
 
 const facts: Readonly<Record<TableName, TableFacts>> = {
-  projects: { partitionKey: 'projectId' },
+  projects: {},
   vapidKeys: keys,
   identityKeys: keys,
-  subscriptions: {
-    partitionKey: 'projectPart',
-    sortKey: 'endpointHash',
-    hasBinarySortKey: true,
-  },
-  usage: { partitionKey: 'projectRef', sortKey: 'period' },
-  notifications: { partitionKey: 'projectRef', sortKey: 'notificationId', expires: true },
-  deliveries: { partitionKey: 'id', expires: true, countsEvents: true },
+  subscriptions: { hasBinarySortKey: true },
+  usage: {},
+  notifications: { expires: true },
+  deliveries: { expires: true, countsEvents: true },
   rateLimits: {
-    partitionKey: 'bucket',
     expires: true,
     noRecovery: 'An item counts the requests of one minute. No backup is needed.',
     countsEvents: true,
@@ -63,6 +60,7 @@ const byUser: dynamodb.GlobalSecondaryIndexProps = {
     'p256dh',
     'auth',
     'vapidPairNumber',
+    'imported',
     'channels',
     'createdAt',
     'updatedAt',
@@ -91,7 +89,8 @@ export class ServiceTable extends Construct {
   constructor(scope: Construct, name: TableName, props: TableProps) {
     super(scope, constructIdOf(name));
     this.name = name;
-    const { partitionKey, sortKey, ...its } = facts[name];
+    const { partitionKey, sortKey }: TableKey = tableKeys[name];
+    const its = facts[name];
     this.table = new dynamodb.Table(this, 'Table', {
       partitionKey: text(partitionKey),
       ...(sortKey && { sortKey: its.hasBinarySortKey ? binary(sortKey) : text(sortKey) }),

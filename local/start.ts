@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fieldLines } from '../admin/terminal/fields.ts';
+import { fieldLines } from '../admin/terminal/table.ts';
 import { paintFor, processTerminal } from '../admin/terminal/terminal.ts';
 import { fragmentOf } from '../console/page/routing/place.ts';
 import { demoProject } from './demo-project.ts';

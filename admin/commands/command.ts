@@ -1,10 +1,8 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/formats.ts';
 import { limits } from '../../contract/limits.ts';
-import { notificationIdSchema } from '../../contract/schemas/ids.ts';
-import { printable } from '../terminal/printable.ts';
-import type { ProgressBar } from '../terminal/progress-bar.ts';
-import type { Paint, Terminal } from '../terminal/terminal.ts';
+import type { Confirmation } from '../terminal/ask.ts';
+import { type Paint, type ProgressBar, printable, type Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';
 
 /** What a command acts on. */
@@ -26,20 +24,6 @@ export interface Context extends Omit<Connection, 'close'> {
     total: number,
     task: (update: ProgressBar['update']) => Promise<Result>,
   ): Promise<Result>;
-}
-
-/** A question before something that cannot be undone. */
-export interface Confirmation {
-  /** What the command does, as in "This deletes …". */
-  readonly effect: string;
-  /** What the operator has to type. */
-  readonly expected: string;
-  /** What the expected text is called. @default "project id" */
-  readonly label?: string;
-  /** The message if the operator types anything else. */
-  readonly refusal: string;
-  /** Whether the operator has agreed already. */
-  readonly yes: true | undefined;
 }
 
 /** Connects to the stack, runs the task and closes the connection. */
@@ -73,13 +57,6 @@ export function readName(name: string, length: number, most: number): string {
   );
 }
 
-export function notificationIdArgument(): Argument {
-  return new Argument('<notificationId>', 'id that send returned').argParser((text) => {
-    if (notificationIdSchema.safeParse(text).success) return text;
-    throw new InvalidArgumentError('Use the id that send returned, a UUID.');
-  });
-}
-
 export interface YesOption {
   readonly yes?: true;
 }
@@ -95,4 +72,29 @@ export function dryRunOption(): Option {
 /** The last line of a result. */
 export function dryRunText(dryRun: true | undefined): string {
   return dryRun ? 'This was a dry run: nothing was changed.\n' : '';
+}
+
+const unitsMs = { m: 60_000, h: 60 * 60_000, d: 24 * 60 * 60_000 } as const;
+
+/**
+ * Parses a duration of up to 30 days, such as `0`, `30m`, `24h` or `7d`.
+ * @returns milliseconds.
+ * @throws {InvalidArgumentError}
+ */
+export function readDuration(text: string): number {
+  return text === '0'
+    ? 0
+    : readLifetime(text, 30, 'Use 0, or minutes, hours or days up to 30d, such as 30m, 24h or 7d.');
+}
+
+/**
+ * Parses a duration above 0, such as `90d`.
+ * @returns milliseconds.
+ * @throws {InvalidArgumentError}
+ */
+export function readLifetime(text: string, maxDays: number, expected: string): number {
+  const [, amount = '', unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const durationMs = Number(amount) * unitsMs[unit as keyof typeof unitsMs];
+  if (durationMs > 0 && durationMs <= maxDays * unitsMs.d) return durationMs;
+  throw new InvalidArgumentError(expected);
 }

@@ -1,25 +1,30 @@
 import { readFile } from 'node:fs/promises';
-import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
+import { type Quotas, quotasSchema } from '../../contract/aws-quotas.ts';
 import {
   type DeployedSettings,
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
-import { serviceNameOf } from '../../contract/stack-name.ts';
-import { tableVariables } from '../../contract/tables.ts';
+import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/stack-name.ts';
+import {
+  outputOf,
+  type ProjectTables,
+  type TableName,
+  tableNames,
+  tableVariables,
+} from '../../contract/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
-import { type AwsFacts, awsFacts } from '../doctor/aws-facts.ts';
-import { type LambdaFacts, lambdaFacts } from '../doctor/lambda-facts.ts';
+import { deployCall } from '../calls.ts';
+import { type AwsFacts, awsFacts, type LambdaFacts, lambdaFacts } from '../doctor/aws-facts.ts';
 import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
-import { type ProjectTables, projectTables } from '../project-tables.ts';
-import { type UserData, userData } from '../user-data.ts';
-import { parseQuotas, parseSettings, readOutputs } from './stack-outputs.ts';
+import { projectTables } from '../project-tables.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
@@ -28,7 +33,6 @@ export type StackLocation =
 
 export interface Connection {
   readonly registry: ProjectRegistry;
-  readonly users: UserData;
   readonly dynamo: DynamoDBDocumentClient;
   readonly tables: ProjectTables;
   /** Address of the API, without a trailing slash. */
@@ -176,5 +180,99 @@ function open(tables: ProjectTables, config: DynamoDBClientConfig) {
   });
   const clock = () => new Date();
   const registry = projectRegistry(dynamo, tables, clock);
-  return { dynamo, registry, users: userData(dynamo, tables, registry, clock) };
+  return { dynamo, registry };
+}
+
+const tableOutputs = Object.fromEntries(
+  tableNames.map((table) => [table, outputOf(table)]),
+) as Record<TableName, string>;
+
+/** The outputs of the stack that are needed to manage its projects. */
+const outputNames = {
+  baseUrl: 'ApiUrl',
+  settings: 'Settings',
+  quotas: 'Quotas',
+  ...tableOutputs,
+} as const;
+
+type Outputs = Readonly<Record<keyof typeof outputNames, string>>;
+
+/** @throws {ConnectionError} */
+export async function readOutputs(
+  cloudFormation: CloudFormationClient,
+  service: string,
+  region: string,
+): Promise<Outputs> {
+  const [stack = '', ...ids] = service.split('/');
+  const prefix = outputPrefixOf(ids);
+  const response = await cloudFormation
+    .send(new DescribeStacksCommand({ StackName: stack }))
+    .catch((cause: unknown) => {
+      throw new ConnectionError(describeStackError(cause, stack, region), { cause });
+    });
+  const outputs = new Map(
+    response.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
+  );
+  const read = (start: string) =>
+    Object.fromEntries(
+      Object.entries(outputNames).map(([key, name]) => [key, outputs.get(start + name)]),
+    ) as Outputs;
+  const isComplete = (start: string) => Object.values(read(start)).every(Boolean);
+  if (isComplete(prefix)) return read(prefix);
+  // A service in the stack of another app.
+  const { baseUrl } = outputNames;
+  const others = [...outputs.keys()]
+    .flatMap((name) => (name?.endsWith(baseUrl) ? [name.slice(0, -baseUrl.length)] : []))
+    .filter(isComplete);
+  if (others.length > 0) {
+    const calls = others.map((other) => `--stack ${shellWord(`${stack}/${idsOf(other)}`)}`);
+    throw new ConnectionError(`Choose a service of stack "${stack}": ${calls.join(' or ')}.`);
+  }
+  const missing = Object.values(outputNames).filter((name) => !outputs.get(prefix + name));
+  throw new ConnectionError(
+    `Stack "${stack}" in ${region} is missing the outputs ${missing.map((name) => prefix + name).join(', ')}. Check --stack, or deploy the stack again. A service in an app of yours needs exportOutputs: true.`,
+  );
+}
+
+const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text}'`);
+
+/** @param text the output `Settings`. @throws {ConnectionError} */
+export function parseSettings(text: string, stack: string): DeployedSettings {
+  return parse('settings', stack, () => readEnvironment(settingNames, JSON.parse(text)));
+}
+
+/** @param text the output `Quotas`. @throws {ConnectionError} */
+export function parseQuotas(text: string, stack: string): Quotas {
+  return parse('quotas', stack, () => quotasSchema.parse(JSON.parse(text)));
+}
+
+function parse<Value>(output: keyof Outputs, stack: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ConnectionError(
+      `The output ${outputNames[output]} of stack "${stack}" is malformed. Deploy the stack again.`,
+      { cause },
+    );
+  }
+}
+
+function describeStackError(error: unknown, stack: string, region: string): string {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  switch (name) {
+    // CloudFormation has no more specific error for a stack that does not exist.
+    case 'ValidationError':
+      return `Stack "${stack}" does not exist in ${region}. Deploy it with ${deployCall}, or choose another with --stack or --region.`;
+    case 'AccessDenied':
+    case 'AccessDeniedException':
+      return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;
+    case 'ExpiredToken':
+    case 'ExpiredTokenException':
+    case 'InvalidClientTokenId':
+    case 'SignatureDoesNotMatch':
+    case 'UnrecognizedClientException':
+      return 'The AWS credentials are expired or invalid. Sign in again.';
+    default:
+      return `Cannot describe stack "${stack}" in ${region}: ${message}`;
+  }
 }

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { pathOf } from '../../contract/path-of.ts';
+import type { VapidKeys } from '../../contract/project.ts';
+import { routes } from '../../contract/routes.ts';
+import { sdkSource } from '../calls.ts';
+import { readSecret } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { readSecret } from '../terminal/read-secret.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { fieldLines } from '../terminal/table.ts';
+import { type Paint, plain, type Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
-import { projectCard } from './card.ts';
 import { projectIdArgument, type RunOnStack } from './command.ts';
-import { addProjectOptions, type ProjectOptions, readPlan } from './project-options.ts';
 import { projectJson } from './project-view.ts';
+import { addProjectOptions, type ProjectOptions, readPlan } from './set.ts';
 
 interface CreateOptions extends ProjectOptions {
   readonly vapidPublic?: string;
@@ -22,23 +26,29 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       'my-site --name "My site"',
       'my-site --subscriber-cap 5000 --send-cap none',
       'my-site --user-ids signed',
-      'my-site --vapid-public BPub… --vapid-private-file private-key.txt',
+      'my-site --vapid-private-file private-key.pem',
       'my-site --local --json',
     ).addArgument(projectIdArgument()),
   )
-    .option('--vapid-public <key>', 'application server key of an existing VAPID pair')
     .option(
       '--vapid-private-file <file>',
-      'file with the private VAPID key of that pair; - reads standard input',
+      'file with an existing private VAPID key, as base64url, hex, PEM or JSON; - reads standard input',
     )
+    .option('--vapid-public <key>', 'application server key of that pair, to compare')
     .action(async (projectId: string, options: CreateOptions) => {
-      const { name, userIds } = options;
+      const { name, userIds, vapidPublic, vapidPrivateFile } = options;
       const plan = readPlan(options);
-      const vapid = await readKeys(options, command, input);
-      await runOnStack(async ({ registry, baseUrl, paint, print }) => {
+      if (vapidPublic !== undefined && vapidPrivateFile === undefined) {
+        command.error('--vapid-public and --vapid-private-file must be given together');
+      }
+      const vapid = vapidPrivateFile
+        ? await readPair(command, input, vapidPrivateFile, vapidPublic)
+        : undefined;
+      await runOnStack(async ({ registry, settings, baseUrl, paint, print }) => {
         const { project, secretKey, identityKey } = await registry.create({
           projectId,
           plan,
+          deployedCap: settings.SUBSCRIBER_CAP,
           random: randomBytes,
           ...(name !== undefined && { name }),
           ...(userIds && { userIds }),
@@ -51,19 +61,88 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
   return command;
 }
 
-async function readKeys(
-  { vapidPublic, vapidPrivateFile }: CreateOptions,
+/**
+ * Reads a VAPID pair from a file with its private key. A pair that is wrong is a wrong call.
+ * @param publicKey is compared.
+ */
+export async function readPair(
   command: Command,
   input: Terminal['input'],
-) {
-  if (vapidPublic === undefined && vapidPrivateFile === undefined) return undefined;
-  if (vapidPublic === undefined || vapidPrivateFile === undefined) {
-    command.error('--vapid-public and --vapid-private-file must be given together');
-  }
+  file: string,
+  publicKey?: string,
+): Promise<VapidKeys> {
   try {
-    return readVapidPair(vapidPublic, await readSecret(vapidPrivateFile, input));
+    return readVapidPair(publicKey, await readSecret(file, input));
   } catch (error) {
     if (error instanceof InvalidVapidPair) command.error(error.message);
     throw error;
   }
+}
+
+export interface CardProject {
+  readonly projectId: string;
+  readonly applicationServerKey: string;
+  readonly secretKey: string;
+  readonly identityKey: string;
+}
+
+/**
+ * The API key card: all that an owner needs to start, with code to copy. Only the card contains
+ * the secret key, because the service stores only its hash.
+ * @param baseUrl address of the API, without a trailing slash.
+ */
+export function projectCard(project: CardProject, baseUrl: string, paint: Paint = plain): string {
+  const { projectId, applicationServerKey, secretKey, identityKey } = project;
+  const sendUrl = baseUrl + pathOf(routes.send, { projectId });
+  const heading = (text: string) => paint('bold', text);
+  const fields = [
+    ['Project id', projectId],
+    ['Base URL', baseUrl],
+    ['Application server key', paint('cyan', applicationServerKey)],
+    ['Secret key', paint('yellow', secretKey)],
+    ['Identity key', paint('yellow', identityKey)],
+  ] as const;
+  const options = [
+    `  baseUrl: '${baseUrl}',`,
+    `  projectId: '${projectId}',`,
+    `  applicationServerKey: '${applicationServerKey}',`,
+  ];
+  return [
+    heading(`API key card of project "${projectId}"`),
+    '',
+    fieldLines(fields, paint),
+    `  ${paint('yellow', 'The secret key is shown only once.')} Keep it on your server, never in a browser.`,
+    '  The identity key belongs there too. It signs user ids: see docs/user-ids.md.',
+    '',
+    heading('In your site'),
+    '',
+    `npm install ./carillon-[0-9]*.tgz    # ${sdkSource}`,
+    'cp node_modules/carillon/carillon-sw.js public/    # the folder that your site serves at /',
+    '',
+    "import { init } from 'carillon';",
+    'const push = init({',
+    ...options,
+    '});',
+    '',
+    '# Without a bundler: copy carillon.js and carillon-sw.js of the package to the root of your site.',
+    '<script src="/carillon.js"></script>',
+    '<script>',
+    '  const push = Carillon.init({',
+    ...options.map((line) => `  ${line}`),
+    '  });',
+    '</script>',
+    '',
+    '# Call in a click handler, or browsers do not ask for permission:',
+    'await push.subscribe();',
+    '',
+    heading('On your server'),
+    '',
+    // Every user of the machine can see arguments.
+    `curl -X POST '${sendUrl}' -H @- \\`,
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '{ "title": "Hello", "body": "The first of many." }' << 'END'`,
+    `Authorization: Bearer ${secretKey}`,
+    'END',
+    '',
+  ].join('\n');
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { countOf } from '../../contract/count-text.ts';
-import type { RemovedItems } from '../project-removal.ts';
+import type { RemovedItems } from '../../lambdas/store/project-removal.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import {
   type DryRunOption,

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { checks, runCheck } from '../doctor/checks.ts';
+import { checks, findingLine, type NamedFinding, runCheck } from '../doctor/checks.ts';
 import { checkDelivery } from '../doctor/delivery.ts';
-import { findingLine, type NamedFinding } from '../doctor/finding.ts';
 import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { abortOnInterrupt } from '../terminal/interrupt.ts';
 import type { RunOnStack } from './command.ts';
 
 interface Options {
@@ -59,4 +57,23 @@ function readAddress(text: string): string {
   throw new InvalidArgumentError(
     'Use the address of a WebSocket, such as wss://push.services.mozilla.com.',
   );
+}
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Lets a command remove what it has made when it is interrupted. The second interruption ends it at once.
+ * @returns `stop`, after which an interruption ends the command at once again.
+ */
+export function abortOnInterrupt(): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const abort = () => {
+    stop();
+    controller.abort();
+  };
+  const stop = () => {
+    for (const name of signals) process.off(name, abort);
+  };
+  for (const name of signals) process.once(name, abort);
+  return { signal: controller.signal, stop };
 }

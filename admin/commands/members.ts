@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { limits } from '../../contract/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/roles.ts';
+import { shellString } from '../../contract/shell-string.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { printable } from '../terminal/printable.ts';
-import { shellString } from '../terminal/shell-string.ts';
 import { table } from '../terminal/table.ts';
-import { projectIdArgument, type RunOnStack, readName } from './command.ts';
-import { readLifetime } from './duration.ts';
+import { printable } from '../terminal/terminal.ts';
+import { projectIdArgument, type RunOnStack, readLifetime, readName } from './command.ts';
 import { formatTime } from './project-view.ts';
 
 interface InviteOptions {

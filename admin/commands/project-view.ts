@@ -1,12 +1,10 @@
 import { countText } from '../../contract/count-text.ts';
 import type { DeployedSettings } from '../../contract/environment.ts';
+import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contract/project.ts';
+import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
 import type { ProjectUsage } from '../../lambdas/store/usage.ts';
-import type { RegisteredProject } from '../registered-project.ts';
-import { fieldLines } from '../terminal/fields.ts';
-import { printable } from '../terminal/printable.ts';
-import type { Paint } from '../terminal/terminal.ts';
-import { type EffectiveLimits, effectiveLimits } from './effective-limits.ts';
-import { describeLimit } from './project-options.ts';
+import { fieldLines } from '../terminal/table.ts';
+import { type Paint, printable } from '../terminal/terminal.ts';
 
 interface ShownUsage extends ProjectUsage {
   /** Subscribers that use the previous application server key, if the project has one. */
@@ -26,7 +24,7 @@ export function projectView(
 
 /** A project as `--json` prints it. */
 export function projectJson(project: RegisteredProject) {
-  const { projectId, name, plan, userIds, createdAt } = project;
+  const { projectId, name, plan, userIds, oldWorker, createdAt } = project;
   const { previousKeyUntil, previousIdentityKeyUntil } = project;
   return {
     projectId,
@@ -35,6 +33,7 @@ export function projectJson(project: RegisteredProject) {
     previousApplicationServerKey: project.previousVapidPublicKey,
     plan,
     userIds,
+    oldWorker,
     createdAt,
     previousKeyUntil,
     previousIdentityKeyUntil,
@@ -65,6 +64,10 @@ export function projectText(
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['User ids', project.userIds],
+    [
+      'Old service worker',
+      project.oldWorker && `${project.oldWorker.name} until ${formatTime(project.oldWorker.until)}`,
+    ],
     ['Subscribers', `${countText(usage.subscribers)}  ${limit('subscriberCap')}`],
     [`Notifications in ${usage.month}`, `${countText(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],
@@ -88,4 +91,26 @@ export function previousKeyEnd(until: string | undefined): string {
 /** `2026-11-20 19:04 UTC`. */
 export function formatTime(iso: string): string {
   return `${iso.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
+}
+
+/** The limits that apply to a project: its plan's, or else the deployment's. Null: no limit. */
+export interface EffectiveLimits {
+  readonly subscriberCap: number | null;
+  readonly monthlySendCap: number | null;
+  readonly rateLimitPerMinute: number | null;
+  /** The limits of actions that have their own. */
+  readonly rateLimits?: RateLimits;
+}
+
+export function effectiveLimits(plan: Plan, settings: DeployedSettings): EffectiveLimits {
+  return {
+    subscriberCap: limitOf(plan.subscriberCap, settings.SUBSCRIBER_CAP),
+    monthlySendCap: limitOf(plan.monthlySendCap, settings.MONTHLY_SEND_CAP),
+    ...rateLimitsOf(plan, settings.RATE_LIMIT_PER_MINUTE),
+  };
+}
+
+/** A limit with commas: `1,000`, or `none`. */
+export function describeLimit(limit: number | null): string {
+  return limit === null ? 'none' : countText(limit);
 }

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
+import { batchImport } from '../../lambdas/store/subscription-import.ts';
 import { CommandError } from '../errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
-import { type RestoredProject, restoreProjects } from '../restore.ts';
-import { checkRestoredTables } from '../restored-tables.ts';
-import { batchImport } from '../subscriptions/import-batch.ts';
+import { checkRestoredTables, type RestoredProject, restoreProjects } from '../restore.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { type DryRunOption, dryRunOption, dryRunText, type RunOnStack } from './command.ts';
 
@@ -22,7 +21,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'restore',
     'Copies projects from tables that were restored from a backup. It only adds.',
-    '--projects R-Projects --vapid-keys R-VapidKeys --subscriptions R-Subscriptions --usage R-Usage',
+    '--projects R-Projects --vapid-keys R-VapidKeys --identity-keys R-IdentityKeys --subscriptions R-Subscriptions --usage R-Usage',
   )
     .requiredOption('--projects <table>', 'restored table Projects')
     .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')

@@ -1,17 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { countText } from '../../contract/count-text.ts';
+import type { VapidKeys } from '../../contract/project.ts';
 import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { realWaiting } from '../vapid-rotation.ts';
-import { type Context, projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
-import { readDuration } from './duration.ts';
+import {
+  type Context,
+  projectIdArgument,
+  type RunOnStack,
+  readDuration,
+  type YesOption,
+} from './command.ts';
+import { readPair } from './create.ts';
 import { formatTime, previousKeyEnd } from './project-view.ts';
 
 interface RotateOptions extends YesOption {
   readonly grace?: number;
   readonly revoke?: true;
   readonly dropPrevious?: true;
+  readonly addPrevious?: string;
 }
 
 /** How long signatures of the previous identity key are valid. */
@@ -19,12 +28,13 @@ const identityGrace = '30d';
 
 const keys = { secret: rotateSecret, identity: rotateIdentity, vapid: rotateVapid };
 
-export function rotateCommand(runOnStack: RunOnStack): Command {
+export function rotateCommand(runOnStack: RunOnStack, { input }: Terminal): Command {
   const command = newCommand(
     'rotate',
     'Replaces the secret key, the identity key or the application server key (vapid) of a project.',
     ...['my-site secret --grace 24h', 'my-site secret --revoke --yes', 'my-site identity'],
     ...['my-site vapid', 'my-site vapid --drop-previous'],
+    'my-site vapid --add-previous onesignal-key.pem',
   )
     .addArgument(projectIdArgument())
     .addArgument(new Argument('<key>', 'key to replace').choices(Object.keys(keys)))
@@ -38,14 +48,25 @@ export function rotateCommand(runOnStack: RunOnStack): Command {
       '--drop-previous',
       'of vapid: drop the previous application server key, and create none',
     )
-    // The name of `--revoke` in 1.0.
-    .addOption(new Option('--force').hideHelp().implies({ revoke: true }))
+    .addOption(
+      new Option(
+        '--add-previous <file>',
+        'of vapid: add the pair of another service as the previous one, and create none: file with its private key; - reads standard input',
+      ).conflicts('dropPrevious'),
+    )
     .option('--yes', 'do not ask')
-    .action((projectId: string, key: keyof typeof keys, options: RotateOptions) => {
-      const { grace, revoke, dropPrevious } = options;
+    .action(async (projectId: string, key: keyof typeof keys, options: RotateOptions) => {
+      const { grace, revoke, dropPrevious, addPrevious } = options;
       if (dropPrevious && key !== 'vapid') command.error('--drop-previous is for vapid only');
+      if (addPrevious !== undefined && key !== 'vapid') {
+        command.error('--add-previous is for vapid only');
+      }
       if (key === 'vapid' && (grace !== undefined || (revoke && !dropPrevious))) {
         command.error('the previous application server key is valid until --drop-previous');
+      }
+      if (addPrevious !== undefined) {
+        const pair = await readPair(command, input, addPrevious);
+        return runOnStack((context) => addPreviousVapid(context, projectId, pair));
       }
       const rotate = dropPrevious ? dropPreviousVapid : keys[key];
       return runOnStack((context) => rotate(context, projectId, options));
@@ -125,6 +146,29 @@ async function rotateVapid(context: Context, projectId: string): Promise<void> {
       'until then its pushes are signed with the previous pair.\n\n' +
       `Browsers that still use it:  ${next(`show ${projectId}`)}\n` +
       `To drop it in the end:       ${next(`rotate ${projectId} vapid --drop-previous`)}\n`,
+  );
+}
+
+async function addPreviousVapid(
+  { registry, print, next }: Context,
+  projectId: string,
+  pair: VapidKeys,
+): Promise<void> {
+  const { vapidPublicKey, previousVapidPublicKey } = await registry.addPreviousVapid(
+    projectId,
+    pair,
+  );
+  print(
+    {
+      projectId,
+      applicationServerKey: vapidPublicKey,
+      previousApplicationServerKey: previousVapidPublicKey,
+    },
+    `"${projectId}" also has the application server key\n\n  ${previousVapidPublicKey}\n\n` +
+      'Functions know it within 30 seconds. Import the subscriptions that were made with it:\n\n' +
+      `  ${next(`subscriptions import ${projectId} <file> --application-server-key ${previousVapidPublicKey}`)}\n\n` +
+      'Each browser moves to the current key when it visits your site.\n' +
+      `To drop this one in the end:  ${next(`rotate ${projectId} vapid --drop-previous`)}\n`,
   );
 }
 

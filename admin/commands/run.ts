@@ -3,25 +3,19 @@ import { nearestName } from '../../contract/nearest-name.ts';
 import { deployName, programName } from '../calls.ts';
 import { ProjectNotFound } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
+import { confirm } from '../terminal/ask.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
-import { printableJson } from '../terminal/printable.ts';
-import { progressBar } from '../terminal/progress-bar.ts';
-import { paintFor, type Terminal } from '../terminal/terminal.ts';
+import { paintFor, printableJson, progressBar, type Terminal } from '../terminal/terminal.ts';
 import type { Context, RunOnStack } from './command.ts';
-import { confirm } from './confirm.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
-import { listCommand } from './list.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
-import { sendCommand } from './send.ts';
 import { setCommand } from './set.ts';
-import { showCommand } from './show.ts';
-import { statsCommand } from './stats.ts';
-import { stopCommand } from './stop.ts';
+import { listCommand, showCommand } from './show.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
 import { usersCommand } from './users.ts';
 
@@ -33,18 +27,6 @@ interface Location {
 }
 
 const defaultLocation: Location = { stack: 'Carillon', region: undefined };
-
-/** What replaces the commands of 1.0. */
-const presentNames = new Map([
-  ['rename', 'set <projectId> --name <text>'],
-  ['set-plan', 'set <projectId>'],
-  ['rotate-key', 'rotate <projectId> secret'],
-  ['identity-key', 'show <projectId> --keys'],
-  ['rotate-identity-key', 'rotate <projectId> identity'],
-  ['rotate-vapid', 'rotate <projectId> vapid'],
-  ['drop-previous-vapid', 'rotate <projectId> vapid --drop-previous'],
-  ['usage', 'show <projectId> --month 2026-11'],
-]);
 
 /** The options of every command. */
 interface CommonOptions {
@@ -116,23 +98,15 @@ export function runCarillon(
     .addCommand(showCommand(runOnStack))
     .addCommand(listCommand(runOnStack))
     .addCommand(setCommand(runOnStack))
-    .addCommand(rotateCommand(runOnStack))
+    .addCommand(rotateCommand(runOnStack, terminal))
     .addCommand(inviteCommand(runOnStack))
     .addCommand(membersCommand(runOnStack))
     .addCommand(revokeCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
-    .addCommand(sendCommand(runOnStack, process.env))
-    .addCommand(stopCommand(runOnStack, process.env))
-    .addCommand(statsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
     .addCommand(restoreCommand(runOnStack));
-  for (const name of presentNames.keys()) program.addCommand(new Command(name), { hidden: true });
-  program.hook('preSubcommand', (_, command) => {
-    const name = presentNames.get(command.name());
-    if (name) program.error(`unknown command '${command.name()}'. It is now "${name}".`);
-  });
   program.addHelpText(
     'after',
     `\nTo deploy: ${deployName} --help\n` +

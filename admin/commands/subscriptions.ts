@@ -1,24 +1,18 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/count-text.ts';
-import { projectStore } from '../../lambdas/store/projects.ts';
+import { pruneSubscriptions, subscriptionPages } from '../../lambdas/store/all-subscriptions.ts';
+import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { CommandError } from '../errors.ts';
-import { writeCompleteFile } from '../subscriptions/complete-file.ts';
-import { exportPages } from '../subscriptions/export-pages.ts';
-import { batchImport } from '../subscriptions/import-batch.ts';
-import { type ImportReport, importLines } from '../subscriptions/import-lines.ts';
-import { lineReader } from '../subscriptions/line.ts';
-import { pruneSubscriptions } from '../subscriptions/prune.ts';
-import { textLines } from '../subscriptions/text-lines.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
+import { exportLine } from '../subscriptions/line.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { printable, printableLines } from '../terminal/printable.ts';
-import { table } from '../terminal/table.ts';
-import type { Paint, Terminal } from '../terminal/terminal.ts';
+import { printable, printableLines, type Terminal } from '../terminal/terminal.ts';
 import {
   type DryRunOption,
   dryRunOption,
@@ -27,6 +21,7 @@ import {
   type RunOnStack,
   type YesOption,
 } from './command.ts';
+import { importCommand } from './import.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
   return new Command('subscriptions')
@@ -34,93 +29,6 @@ export function subscriptionsCommand(runOnStack: RunOnStack): Command {
     .addCommand(importCommand(runOnStack))
     .addCommand(exportCommand(runOnStack))
     .addCommand(pruneCommand(runOnStack));
-}
-
-function importCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
-    'import',
-    'Adds subscriptions, one JSON object per line: PushSubscription JSON, or an export. ' +
-      'Repeat it after an interruption: it continues.',
-    'my-site subscriptions.ndjson --dry-run',
-    'my-site subscriptions.ndjson',
-    'my-site --local < lines.ndjson',
-  )
-    .addArgument(projectIdArgument())
-    .argument('[file]', 'file to read; - reads standard input', '-')
-    .addOption(dryRunOption())
-    .action((projectId: string, file: string, { dryRun }: DryRunOption) =>
-      runOnStack(
-        async ({ registry, dynamo, tables, settings, terminal, paint, print, withBar }) => {
-          const found = await registry.get(projectId);
-          const clock = () => new Date();
-          const projects = projectStore(dynamo, tables.projects, clock);
-          const lines = textLines(file === '-' ? terminal.input : readFrom(file));
-          const label = dryRun ? 'reading' : 'importing';
-          const report = await withBar(label, await countLines(file), (onProgress) =>
-            importLines(lines, {
-              projectId,
-              readLine: lineReader(found, settings.EXTRA_PUSH_ORIGINS, clock),
-              importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
-              sleep,
-              onProgress,
-            }),
-          );
-          print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
-          if (report.invalid + report.overCap > 0) throw incomplete(projectId, report);
-        },
-      ),
-    );
-}
-
-const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
-
-function reportText(report: ImportReport, paint: Paint): string {
-  const { created, updated, unchanged, mistakes, invalid, withUserId, pushServices } = report;
-  const lines = mistakes.map(({ line, message }) => `line ${line}: ${printable(message)}\n`);
-  if (invalid > mistakes.length) {
-    lines.push(`and ${countOf(invalid - mistakes.length, 'more invalid line')}\n`);
-  }
-  const [added, changed, same] = [created, updated, unchanged].map(countText);
-  const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
-  const rows = origins.map(([origin, count]) => [countText(count), origin]);
-  return (
-    `${lines.join('')}${added} added, ${changed} updated, ${same} unchanged; ${countText(withUserId)} with a user id.\n` +
-    (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
-  );
-}
-
-function incomplete(projectId: string, { invalid, overCap }: ImportReport): CommandError {
-  const reasons = [
-    ...(invalid > 0 ? [countOf(invalid, 'invalid line')] : []),
-    ...(overCap > 0
-      ? [
-          `${countOf(overCap, 'subscription')}, because project "${projectId}" has reached its subscriber cap: ` +
-            'raise it with set --subscriber-cap and import again',
-        ]
-      : []),
-  ];
-  return new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
-}
-
-/** 0 for standard input, and for a pipe: what cannot be read twice is not counted. */
-async function countLines(file: string): Promise<number> {
-  // The import says why a file cannot be read.
-  const found = file === '-' ? undefined : await stat(file).catch(() => undefined);
-  if (!found?.isFile()) return 0;
-  let count = 0;
-  for await (const chunk of readFrom(file)) {
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) count += 1;
-  }
-  return count;
-}
-
-/** @throws {CommandError} */
-async function* readFrom(file: string): AsyncGenerator<Buffer> {
-  try {
-    yield* createReadStream(file);
-  } catch (error) {
-    throw new CommandError('unreadable_file', `Cannot read ${file}: ${(error as Error).message}`);
-  }
 }
 
 function exportCommand(runOnStack: RunOnStack): Command {
@@ -227,4 +135,56 @@ function readUnseenDays(text: string): number {
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 30 && Number.isSafeInteger(days)) return days;
   throw new InvalidArgumentError('Use a whole number of days, 30 or more.');
+}
+
+/**
+ * The lines of a project's subscriptions, page by page. Those whose application server key was dropped are left
+ * out: nobody can push to them, and `rotate vapid --drop-previous` removes them.
+ * @throws {ProjectNotFound}
+ */
+export async function* exportPages(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  registry: Pick<ProjectRegistry, 'get'>,
+  projectId: string,
+): AsyncGenerator<readonly string[]> {
+  const { ref } = await registry.get(projectId);
+  for await (const items of subscriptionPages(dynamo, table, ref)) {
+    // Read after the page, which may have subscriptions of a key that is newer than the page before.
+    const keys = applicationServerKeys(await registry.get(projectId));
+    yield items.flatMap((item) => {
+      const key = keys.get(item.vapidPairNumber ?? 0);
+      return key === undefined ? [] : [`${exportLine(ref, item, key)}\n`];
+    });
+  }
+}
+
+/**
+ * Writes a file that appears under its name when it is complete. Only its owner can read it. If the text fails, the
+ * file is as it was.
+ * @throws {CommandError} before anything of the text is read.
+ */
+export async function writeCompleteFile(file: string, text: AsyncIterable<string>): Promise<void> {
+  const unfinished = `${file}.unfinished`;
+  const opened = await openNew(file, unfinished).catch((cause: Error) => {
+    const message = `Cannot write ${file}: ${cause.message}`;
+    throw new CommandError('unwritable_file', message, { cause });
+  });
+  try {
+    await pipeline(Readable.from(text), opened.createWriteStream());
+    await rename(unfinished, file);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+async function openNew(file: string, unfinished: string) {
+  // A directory could not be replaced in the end, and a device such as /dev/null must not be.
+  const existing = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (existing?.isFile() === false) throw new Error('it is not a regular file.');
+  await rm(unfinished, { force: true });
+  return open(unfinished, 'wx', 0o600);
 }

@@ -1,10 +1,18 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { countText } from '../../contract/count-text.ts';
+import { limits } from '../../contract/limits.ts';
 import { userSchema } from '../../contract/schemas/user.ts';
+import { batchGet } from '../../lambdas/store/batch-get.ts';
+import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
+import { projectUser, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
+import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { removeFound, userSubscriptions } from '../../lambdas/store/user-subscriptions.ts';
+import { portableSubscription } from '../subscriptions/line.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { printable } from '../terminal/printable.ts';
 import { table } from '../terminal/table.ts';
-import { projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
+import { printable } from '../terminal/terminal.ts';
+import { type Context, projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
 import { formatTime } from './project-view.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
@@ -23,8 +31,8 @@ function exportCommand(runOnStack: RunOnStack): Command {
     .addArgument(projectIdArgument())
     .addArgument(userIdArgument())
     .action((projectId: string, userId: string) =>
-      runOnStack(async ({ users, paint, print }) => {
-        const user = await users.export(projectId, userId);
+      runOnStack(async ({ paint, print, ...stack }) => {
+        const user = await dataOfUser(stack, projectId, userId);
         const subscriptions = user.subscriptions.map((one) => [
           printable(one.endpoint),
           one.channels.join(' '),
@@ -53,13 +61,17 @@ function deleteCommand(runOnStack: RunOnStack): Command {
     .addArgument(userIdArgument())
     .option('--yes', 'delete without asking for confirmation')
     .action((projectId: string, userId: string, { yes }: YesOption) =>
-      runOnStack(async ({ users, print, confirm }) => {
+      runOnStack(async ({ registry, dynamo, tables, print, confirm }) => {
         const user = { projectId, userId };
-        const count = await users.count(projectId, userId);
+        const { ref } = await registry.get(projectId);
+        const users = userSubscriptions(dynamo, tables.subscriptions);
+        const count = (await users.list(ref, userId)).length;
         const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
         const refusal = 'Nothing was deleted.';
         await confirm({ effect, expected: userId, label: 'user id', refusal, yes });
-        const removed = await users.remove(projectId, userId);
+        const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
+        const found = await users.endpointHashes(ref, userId);
+        const removed = await removeFound(subscriptions, ref, userId, found);
         print({ ...user, removed }, `Deleted ${subscriptionsOf(removed, user)}\n`);
       }),
     );
@@ -78,4 +90,42 @@ function userIdArgument(): Argument {
     if (error === undefined) return userId;
     throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
   });
+}
+
+/** SECURITY.md says the same of the whole service. */
+const elsewhere = [
+  {
+    where: 'Notifications',
+    what: `texts and URLs as sent, for ${limits.notificationRetentionDays} days; how many users they were sent to, but not to whom`,
+  },
+  { where: 'RateLimits', what: 'addresses of callers, for two minutes to a few days' },
+  { where: 'logs', what: 'networks of callers (/24, or /48 for IPv6), for 30 days' },
+  { where: 'backups', what: 'subscriptions of the last 35 days, also deleted ones' },
+] as const;
+
+/** Everything that is stored under a user id. @throws {ProjectNotFound} */
+async function dataOfUser(
+  { registry, dynamo, tables }: Pick<Context, 'registry' | 'dynamo' | 'tables'>,
+  projectId: string,
+  userId: string,
+) {
+  const { ref } = await registry.get(projectId);
+  const table = tables.subscriptions;
+  const found: SubscriptionItem[] = [];
+  for await (const hashes of await userSubscriptions(dynamo, table).endpointHashes(ref, userId)) {
+    const keys = hashes.map((hash) => subscriptionKey(ref, hash));
+    const items = await batchGet<SubscriptionItem>(dynamo, table, keys);
+    // The index may still have a subscription that has passed to another user.
+    found.push(...items.filter((item) => item.projectUser === projectUser(ref, userId)));
+  }
+  // Read last, so that it has the key of each subscription.
+  const keys = applicationServerKeys(await registry.get(projectId));
+  const subscriptions = found.map((item) => {
+    const { userId: _, channels = [], ...others } = portableSubscription(ref, item);
+    // Undefined if the project has dropped the key.
+    const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
+    return { ...others, applicationServerKey, channels };
+  });
+  // Where else there may be data about the person, without the user id.
+  return { projectId, userId, subscriptions, elsewhere };
 }

@@ -11,10 +11,8 @@ import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/clie
 import { GetCallerIdentityCommand, STSClient, type STSServiceException } from '@aws-sdk/client-sts';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { signIn } from '../commands/connection.ts';
-import { readThrottle } from '../doctor/aws-facts.ts';
-import { concurrencyFinding } from '../doctor/checks.ts';
-import type { Finding } from '../doctor/finding.ts';
-import { readConcurrency } from '../doctor/lambda-facts.ts';
+import { readConcurrency, readThrottle } from '../doctor/aws-facts.ts';
+import { concurrencyFinding, type Finding } from '../doctor/checks.ts';
 import { ConnectionError } from '../errors.ts';
 import type { Settings } from './settings-file.ts';
 

@@ -2,13 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { stackNameOf } from '../../contract/stack-name.ts';
 import { programName } from '../calls.ts';
-import { projectCard } from '../commands/card.ts';
 import { connect } from '../commands/connection.ts';
-import { type DeployedStack, deployedStack, type Template } from '../deployed-stack.ts';
-import { type Finding, findingLine } from '../doctor/finding.ts';
+import { projectCard } from '../commands/create.ts';
+import {
+  type DeployedStack,
+  deployedStack,
+  type StackState,
+  stackAdvice,
+  stackStateOf,
+  type Template,
+} from '../deployed-stack.ts';
+import { type Finding, findingLine } from '../doctor/checks.ts';
 import { CommandError } from '../errors.ts';
-import { type StackState, stackAdvice, stackStateOf } from '../stack-state.ts';
-import type { Conversation } from '../terminal/conversation.ts';
+import type { Conversation } from '../terminal/ask.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import {
   type AwsAccount,

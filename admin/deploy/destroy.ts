@@ -1,9 +1,8 @@
 import { DeleteStackCommand, waitUntilStackDeleteComplete } from '@aws-sdk/client-cloudformation';
 import { countOf } from '../../contract/count-text.ts';
-import { deployedStack } from '../deployed-stack.ts';
+import { deployedStack, stackStateOf } from '../deployed-stack.ts';
 import { CommandError } from '../errors.ts';
-import { stackStateOf } from '../stack-state.ts';
-import type { Conversation } from '../terminal/conversation.ts';
+import type { Conversation } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { AwsAccount } from './aws-account.ts';
 

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { deployName } from '../calls.ts';
 import { readProjectId } from '../commands/command.ts';
+import { openConversation } from '../terminal/ask.ts';
 import { runCommandLine } from '../terminal/command-line.ts';
-import { openConversation } from '../terminal/conversation.ts';
 import { signInOnce } from './aws-account.ts';
 import { type Deployment, deploy, type Options } from './deploy.ts';
 import type { Settings } from './settings-file.ts';

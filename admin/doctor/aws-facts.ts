@@ -2,6 +2,12 @@ import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
 import { DescribeContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type FunctionConfiguration,
+  GetAccountSettingsCommand,
+  GetFunctionConfigurationCommand,
+  type LambdaClient,
+} from '@aws-sdk/client-lambda';
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Quotas } from '../../contract/aws-quotas.ts';
@@ -68,7 +74,7 @@ export function awsFacts(options: AwsFactsOptions) {
       const { Subscriptions = [] } = await sns.send(
         new ListSubscriptionsByTopicCommand({ TopicArn: arn }),
       );
-      // Otherwise it is `PendingConfirmation`, or `Deleted`.
+      // An unconfirmed one has `PendingConfirmation` or `Deleted` in place of its ARN.
       const isConfirmed = Subscriptions.some(({ SubscriptionArn }) =>
         SubscriptionArn?.startsWith('arn:'),
       );
@@ -110,3 +116,46 @@ export async function readThrottle(apiGateway: APIGatewayClient): Promise<number
 
 /** DescribeAlarms takes and returns 100 at most. The stack has fewer. */
 const maximumAlarmNames = 100;
+
+/** Executions at a time that Lambda allows the account in this region. */
+export async function readConcurrency(lambda: LambdaClient): Promise<number> {
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand({}));
+  return AccountLimit!.ConcurrentExecutions!;
+}
+
+/** What `doctor` asks Lambda about a deployed or a local stack. */
+export type LambdaFacts = ReturnType<typeof lambdaFacts>;
+
+export function lambdaFacts(lambda: LambdaClient, functionNames: () => Promise<readonly string[]>) {
+  return {
+    concurrency: () => readConcurrency(lambda),
+
+    async functions() {
+      const names = await functionNames();
+      const found = names.map((FunctionName) =>
+        lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
+      );
+      return (await Promise.all(found)).map(factsOf);
+    },
+
+    close: () => lambda.destroy(),
+  };
+}
+
+function factsOf(configuration: FunctionConfiguration) {
+  const { FunctionName, State, StateReason, LastUpdateStatus, LastUpdateStatusReason } =
+    configuration;
+  // Lambda makes a function inactive that has not run for weeks, and active again when it is called.
+  const failure =
+    State === 'Failed'
+      ? (StateReason ?? State)
+      : LastUpdateStatus === 'Failed'
+        ? (LastUpdateStatusReason ?? 'its last update failed')
+        : undefined;
+  return {
+    name: FunctionName!,
+    /** Why the function cannot run; undefined if it can. */
+    failure,
+    environment: configuration.Environment?.Variables ?? {},
+  };
+}

@@ -2,10 +2,10 @@ import { settingNames } from '../../contract/environment.ts';
 import { isExampleAddress } from '../../contract/example-address.ts';
 import { settingsFileName } from '../calls.ts';
 import type { Connection } from '../commands/connection.ts';
-import { type EffectiveLimits, effectiveLimits } from '../commands/effective-limits.ts';
-import { stackAdvice, stackStateOf } from '../stack-state.ts';
+import { type EffectiveLimits, effectiveLimits } from '../commands/project-view.ts';
+import { stackAdvice, stackStateOf } from '../deployed-stack.ts';
+import { type Paint, printable } from '../terminal/terminal.ts';
 import type { AwsFacts } from './aws-facts.ts';
-import type { Finding } from './finding.ts';
 
 type Deployment = Pick<Connection, 'registry' | 'settings' | 'baseUrl' | 'functions' | 'aws'>;
 
@@ -202,4 +202,29 @@ export async function runCheck(check: Check, deployment: Deployment): Promise<Fi
     const { message } = error as Error;
     return problem(`The check failed: ${message.replaceAll('\n', ' ')}`);
   }
+}
+
+/** `skipped`: the stack has nothing to check. */
+export type Level = 'ok' | 'warning' | 'problem' | 'skipped';
+
+export interface Finding {
+  readonly level: Level;
+  /** What was found, and what to do about it. One line. */
+  readonly message: string;
+}
+
+export interface NamedFinding extends Finding {
+  readonly check: string;
+  /** How long it took, if that tells something. */
+  readonly milliseconds?: number;
+}
+
+const colours = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
+
+export function findingLine(
+  { check, level, message, milliseconds }: NamedFinding,
+  paint: Paint,
+): string {
+  const time = milliseconds === undefined ? '' : paint('dim', ` (${milliseconds} ms)`);
+  return `${paint(colours[level], level.padEnd(7))}  ${check.padEnd(13)}  ${printable(message)}${time}\n`;
 }

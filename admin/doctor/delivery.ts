@@ -15,11 +15,10 @@ import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { type MakeAttempts, ProjectClient } from '../../sdk/server/project-client.ts';
 import { createBrowserKeys } from '../browser/browser-keys.ts';
 import { decrypt } from '../browser/decrypt.ts';
-import { PushClient } from '../browser/push-client.ts';
 import { ProjectNotFound } from '../errors.ts';
-import type { RandomSource } from '../project-keys.ts';
-import type { ProjectRegistry } from '../project-registry.ts';
-import type { Finding, NamedFinding } from './finding.ts';
+import type { ProjectRegistry, RandomSource } from '../project-registry.ts';
+import type { Finding, NamedFinding } from './checks.ts';
+import { PushClient } from './push-client.ts';
 
 export interface DeliveryDependencies {
   readonly registry: ProjectRegistry;

@@ -1,21 +1,24 @@
 import * as z from 'zod/mini';
 import { encodeBase64url } from '../../contract/base64url.ts';
 import { issuesOf } from '../../contract/issues.ts';
-import type { ProjectRef } from '../../contract/project.ts';
-import { wrong } from '../../contract/schemas/fields.ts';
+import type { Project, ProjectRef } from '../../contract/project.ts';
+import { userId, wrong } from '../../contract/schemas/fields.ts';
 import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
+import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
 import {
   choiceOf,
   endpointHash,
+  type KeyedProject,
   storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/subscription-keys.ts';
-import { applicationServerKeys, type ProjectKeys } from '../registered-project.ts';
-import type { ImportedSubscription } from './import-batch.ts';
+import { CommandError } from '../errors.ts';
 
-/** Reads a line as the subscription to store. */
-export type ReadLine = (text: string) => ImportedSubscription | { readonly mistake: string };
+/** Reads the value of a line as the subscription to store. */
+export type ReadLine = (
+  value: unknown,
+) => ImportedSubscription | { readonly mistake: string; readonly isOtherKey?: boolean };
 
 const time = z.pipe(
   z.iso.datetime({ error: 'must be an ISO 8601 time in UTC' }),
@@ -26,15 +29,20 @@ const time = z.pipe(
  * Reads lines with the JSON of a `PushSubscription`, as users of the web-push library store it, or with what
  * {@link exportLine} writes. Other fields are refused: a mistyped `userId` would leave nobody reachable.
  * @param extraOrigins origins of further push services.
+ * @param assumedKey application server key of lines that have none. Default: unknown.
+ * @throws {CommandError} if the project does not have this key.
  */
 export function lineReader(
-  project: ProjectKeys,
+  project: KeyedProject & Pick<Project, 'vapid'>,
   extraOrigins: readonly string[],
   clock: () => Date,
+  assumedKey?: string,
 ): ReadLine {
   const { userIdSignature: _, ...fields } = subscribeSchema(extraOrigins).shape;
   const shape = {
     ...fields,
+    // Nobody is not said, but left out.
+    userId: z.optional(userId),
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
     // Browsers, and other libraries for web push, have them.
@@ -42,52 +50,49 @@ export function lineReader(
     contentEncoding: z.optional(z.unknown()),
   };
   const schema = z.strictObject(shape, { error: wrong('must be an object') });
-  const numbers = new Map(
-    [...applicationServerKeys(project)].map(([number, key]) => [key, number]),
-  );
-  return (text) => {
-    const value = parseJson(text);
-    if (value === undefined) return { mistake: 'is not JSON' };
+  const { current, previous = current } = project.vapid;
+  const numbers = new Map([previous, current].map(({ publicKey, number }) => [publicKey, number]));
+  if (assumedKey !== undefined && !numbers.has(assumedKey)) {
+    const message = `The project does not have the application server key ${assumedKey}: see carillon show.`;
+    throw new CommandError('unknown_application_server_key', message);
+  }
+  return (value) => {
     const parsed = schema.safeParse(value);
     if (!parsed.success) {
       const issues = issuesOf(parsed.error, schema, 'a line');
       return { mistake: issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
     }
-    const { applicationServerKey: key, ...line } = parsed.data;
+    const { applicationServerKey: key = assumedKey, ...line } = parsed.data;
     const vapidPairNumber = key === undefined ? undefined : numbers.get(key);
     if (key !== undefined && vapidPairNumber === undefined) {
-      return { mistake: 'applicationServerKey must be a key of the project: see carillon show' };
+      const mistake = 'applicationServerKey must be a key of the project: see carillon show';
+      return { mistake, isOtherKey: true };
     }
-    return { ...itemOf(project.ref, line, clock().getTime()), vapidPairNumber };
+    return { ...itemOf(project, line, clock().getTime()), vapidPairNumber };
   };
 }
 
 /** A subscription as a line has it. Times are epoch ms; other services' files have none. */
-interface Line extends Omit<Subscription, 'applicationServerKey'> {
+interface Line extends Omit<Subscription, 'applicationServerKey' | 'userId'> {
+  readonly userId?: string | undefined;
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
 }
 
 /** A time of another clock may be in the future: then no later request of the browser would count. */
-function itemOf(project: ProjectRef, line: Line, now: number) {
+function itemOf(project: KeyedProject, line: Line, now: number) {
   const { endpoint, keys, createdAt = now, updatedAt = now, ...choice } = line;
   return {
-    ...subscriptionKey(project, endpointHash(endpoint.href)),
+    ...subscriptionKey(project.ref, endpointHash(project, endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
-    ...storedChoice(project, choice),
+    ...storedChoice(project.ref, choice),
+    imported: true as const,
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),
+    isUntimed: line.updatedAt === undefined,
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { printable, printableJson } from './printable.ts';
-import { paintFor, type Terminal } from './terminal.ts';
+import { paintFor, printable, printableJson, type Terminal } from './terminal.ts';
 
 /** The command was called wrongly. */
 class UsageError extends Error {
@@ -30,7 +29,7 @@ export async function runCommandLine(
 ): Promise<0 | 1 | 2> {
   configure(program, args, terminal);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withOptionNames(args, program), { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return 0; // It printed the help or the version.
@@ -77,6 +76,18 @@ function configure(program: Command, args: readonly string[], { output }: Termin
   }
 }
 
+/** Options may be written as the API writes settings: `--subscriberCap`. */
+function withOptionNames(args: readonly string[], program: Command): readonly string[] {
+  const names = withSubcommands(program).flatMap(({ options }) => options.map(({ long }) => long));
+  const end = args.indexOf('--');
+  return args.map((arg, index) => {
+    const [name = ''] = arg.split('=', 1);
+    const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const isOption = (end === -1 || index < end) && names.includes(kebab);
+    return isOption ? kebab + arg.slice(name.length) : arg;
+  });
+}
+
 /** A command and all commands below it, parents first. */
 function withSubcommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
@@ -105,10 +116,13 @@ function usageError({ code, message }: CommanderError, command: Command): UsageE
     .visibleCommands(command)
     .map((one) => one.name())
     .filter((name) => name !== 'help');
+  const [, missing] = /^error: missing required argument '(\w+)'/.exec(message) ?? [];
+  const { argChoices } = command.registeredArguments.find((one) => one.name() === missing) ?? {};
   // Commander's code for a call without a subcommand, for which it prints the help.
-  const text =
-    code === 'commander.help' ? `missing command: use one of ${names.join(', ')}` : message;
-  return new UsageError(toSentence(text), `${fullName(command)} --help`);
+  const choices = code === 'commander.help' ? names : argChoices;
+  const text = code === 'commander.help' ? 'missing command' : message;
+  const advice = choices === undefined ? '' : `: use one of ${choices.join(', ')}`;
+  return new UsageError(toSentence(text + advice), `${fullName(command)} --help`);
 }
 
 /** `error: unknown option '--x'\n(Did you mean --y?)` as `Unknown option '--x'. Did you mean --y?`. */

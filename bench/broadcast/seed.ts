@@ -3,12 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { localConfig } from '../../admin/local-config.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { importSubscriptions } from '../../admin/subscriptions/import.ts';
-import { batchImport, type ImportedSubscription } from '../../admin/subscriptions/import-batch.ts';
-import type { ProjectRef } from '../../contract/project.ts';
+
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
-import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
+import {
+  batchImport,
+  type ImportedSubscription,
+  importSubscriptions,
+} from '../../lambdas/store/subscription-import.ts';
+import {
+  endpointHash,
+  type KeyedProject,
+  subscriptionKey,
+} from '../../lambdas/store/subscription-keys.ts';
 import type { Stack } from '../../local/stack.ts';
 
 export const projectId = 'bench';
@@ -30,7 +37,7 @@ export async function seed(
   const clock = () => new Date();
   try {
     const names = projectTables(tables);
-    const { project, secretKey } = await projectRegistry(dynamo, names, clock).create({
+    const { secretKey } = await projectRegistry(dynamo, names, clock).create({
       projectId,
       // The benchmark reads the notification several times per second.
       plan: { rateLimitPerMinute: null, subscriberCap: null },
@@ -38,7 +45,8 @@ export async function seed(
     });
     const projects = projectStore(dynamo, names.projects, clock);
     const importBatch = batchImport(dynamo, names, projects, subscribers);
-    const items = subscriptions(project.ref, pushOrigin, subscribers);
+    const project = await projects.find(projectId);
+    const items = subscriptions(project!, pushOrigin, subscribers);
     await importSubscriptions(items, { projectId, importBatch, sleep });
     return secretKey;
   } finally {
@@ -47,7 +55,7 @@ export async function seed(
 }
 
 async function* subscriptions(
-  project: ProjectRef,
+  project: KeyedProject,
   origin: string,
   count: number,
 ): AsyncGenerator<ImportedSubscription> {
@@ -62,7 +70,7 @@ async function* subscriptions(
     // As long as an FCM endpoint.
     const path = `/${folder}/${randomBytes(115).toString('base64url')}`;
     yield {
-      ...subscriptionKey(project, endpointHash(origin + path)),
+      ...subscriptionKey(project.ref, endpointHash(project, origin + path)),
       origin,
       path,
       ...keys[index % keys.length]!,

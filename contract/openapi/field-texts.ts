@@ -77,13 +77,13 @@ const hasNoNumber = { ignored: 'No number on the icon of an app.' };
 /** Of browsers: MDN's browser compatibility data 8.1.9. */
 export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
-    description: 'The title of the notification.',
+    description: 'The title of the notification. Plain text: browsers show HTML tags as they are.',
     ...{ label: 'Title', hint: 'The first line of the notification.' },
     blank: 'must not be blank: people read it first',
     browsers: everywhere,
   },
   body: {
-    description: 'The text below the title.',
+    description: 'The text below the title. Plain text, as the title.',
     ...{ label: 'Body', hint: 'The text below the title.' },
     browsers: everywhere,
   },

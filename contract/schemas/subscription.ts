@@ -7,7 +7,7 @@ import { readEndpoint, readEndpointUrl } from '../push-services.ts';
 import { bytes, channels, object, text, userId, wrong } from './fields.ts';
 
 const choiceShape = {
-  userId: z.optional(userId),
+  userId: z.optional(z.nullable(userId)),
   channels: z.optional(channels(0)),
 } satisfies Readonly<Record<keyof Choice, unknown>>;
 
@@ -30,7 +30,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
     applicationServerKey: z.optional(applicationServerKey),
   }).check(
     z.refine(
-      ({ userId, userIdSignature }) => userIdSignature === undefined || userId !== undefined,
+      ({ userId, userIdSignature }) => userIdSignature === undefined || typeof userId === 'string',
       {
         error: 'needs "userId", which it signs',
         path: ['userIdSignature'],

@@ -1,6 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { CarillonServer } from 'carillon/server';
 
-const { SITE = 'http://localhost:8000' } = process.env;
+const { CARILLON_SECRET_KEY, SITE = 'http://localhost:8000' } = process.env;
 const carillon = CarillonServer.fromEnvironment();
 
 const texts = {
@@ -21,8 +22,10 @@ function notify(userId, orderId, status) {
     tag: `order-${orderId}`,
     ttl: 24 * 60 * 60,
   };
-  // If a status can come back, use an id of the change instead.
-  return carillon.send(notification, { idempotencyKey: `order-${orderId}-${status}` });
+  // If a status can come back, use an id of the change instead. Nobody can guess the HMAC of it.
+  const change = `order ${orderId} ${status}`;
+  const idempotencyKey = createHmac('sha256', CARILLON_SECRET_KEY).update(change).digest('hex');
+  return carillon.send(notification, { idempotencyKey });
 }
 
 const [userId, orderId, status] = process.argv.slice(2);

@@ -1,11 +1,11 @@
 import type { SigningProject } from '../../contract/project.ts';
 import type { Slice } from '../../contract/slice.ts';
-import { sliceTimeline } from '../../contract/timeline.ts';
+import { freeAt } from '../results/summary.ts';
 import type { ProjectStore } from '../store/projects.ts';
-import type { SliceStore, StoredSlice } from '../store/slices.ts';
-import { CurrentProject } from './current-project.ts';
-import { deadlinesOfFunction } from './deadlines.ts';
-import { deliverSlice, type SliceDependencies, type SliceWork, workOn } from './deliver-slice.ts';
+import type { SliceStore } from '../store/slices.ts';
+import { deadlinesOfFunction, whileTimeIsLeft } from './deadlines.ts';
+import { CurrentProject, deliverSlice, type SliceDependencies } from './deliver-slice.ts';
+import { Lease } from './lease.ts';
 
 export interface DeliverDependencies extends SliceDependencies {
   readonly slices: Pick<SliceStore, 'write' | 'find'>;
@@ -25,50 +25,44 @@ export async function deliver(
   by: string,
   endsAt: number,
 ): Promise<void> {
-  const { projects, clock } = deps;
-  const readAt = clock().getTime();
+  const { projects, slices, clock, sleep } = deps;
+  const deadlines = deadlinesOfFunction(slice, endsAt);
+  const isAwaited = slice.awaitedSince !== undefined;
+  // Later, its caller has had the response.
+  if (isAwaited && clock().getTime() >= deadlines.lastPushAt) return;
+  const retried = <Result>(call: (signal: AbortSignal) => Promise<Result>) =>
+    whileTimeIsLeft(deps, deadlines.endsAt, call);
+  const readState = async (signal: AbortSignal) =>
+    (await slices.find(slice.notificationId, [slice.slice], signal))[0];
   // Not from memory: an event may wait in Lambda's queue for an hour.
-  const found = await projects.refresh(slice.projectId);
+  const [readAt, found, before] = await retried((signal) =>
+    Promise.all([clock().getTime(), projects.refresh(slice.projectId, signal), readState(signal)]),
+  );
   if (found?.ref !== slice.project) return;
   const project = new CurrentProject(projects, clock, found, readAt);
-  const work = workOn(deps, slice, by, deadlinesOfFunction(slice, endsAt));
-  for (;;) {
-    const { hasEnded, error } = await deliverSlice(deps, project, work);
-    if (hasEnded) return;
-    if (work.lease.status !== 'lost') {
-      throw error ?? new Error('The time is over; the next attempt continues the slice.');
+  let state = before;
+  let lease: Lease | undefined;
+  // Nobody claims any more what is stopped.
+  while (state?.ended === undefined && state?.stoppedAt === undefined) {
+    const now = clock().getTime();
+    const heldForMs = freeAt(state) - now;
+    if (heldForMs >= 0) {
+      // The request sees to a slice that its caller waits for.
+      if (isAwaited) return;
+      if (now >= deadlines.endsAt) {
+        throw new Error('Another invocation has the slice. Lambda repeats this one.');
+      }
+      await sleep(Math.min(heldForMs + 1, deadlines.endsAt - now));
+      state = await retried(readState);
+      continue;
     }
-    if (slice.awaitedSince !== undefined || (await endsElsewhere(deps, work))) return;
+    lease = lease?.after(state) ?? new Lease(deps, { slice, by, endsAt: deadlines.endsAt }, state);
+    const left = await deliverSlice(deps, project, { slice, lease, deadlines });
+    if (left.hasEnded || project.isGone) return;
+    if (lease.status !== 'lost') {
+      if (isAwaited && left.error === undefined) return;
+      throw left.error ?? new Error('The time is over; the next attempt continues the slice.');
+    }
+    state = left.state;
   }
-}
-
-/**
- * Waits until another invocation has ended the slice, or its lease has run out.
- * @returns whether it has ended. Otherwise this invocation has taken it over.
- * @throws if that takes too long: if the other invocation dies, this one is needed.
- */
-async function endsElsewhere(
-  { slices, clock, sleep }: DeliverDependencies,
-  { slice, lease, deadlines }: SliceWork,
-): Promise<boolean> {
-  let other: StoredSlice | undefined = lease.other;
-  while (other?.lease !== undefined && other.ended === undefined) {
-    // Nobody may claim it any more.
-    if (other.stoppedAt !== undefined) return true;
-    const { by, n, until } = other.lease;
-    const overAt = until + sliceTimeline.clockDifferenceMs;
-    if (overAt > deadlines.endsAt) {
-      throw new Error('Another invocation has the slice. Lambda repeats this one.');
-    }
-    await sleep(Math.max(0, overAt - clock().getTime()));
-    const [now]: readonly (StoredSlice | undefined)[] = await slices.find(slice.notificationId, [
-      slice.slice,
-    ]);
-    if (now?.ended === undefined && now?.lease?.by === by && now.lease.n === n) {
-      lease.takeOver(now);
-      return false;
-    }
-    other = now;
-  }
-  return true;
 }

@@ -7,13 +7,15 @@ import { sliceTimeline } from '../../contract/timeline.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';
+import { SteadyClock } from './deadlines.ts';
 import { deliver } from './deliver.ts';
+import { sliceDependencies } from './dependencies.ts';
 import { observer } from './observer.ts';
-import { sliceDependencies } from './slice-dependencies.ts';
 
 const environment = readEnvironment(variablesOf('deliver'), process.env);
 
-const clock = () => new Date();
+const steadyClock = new SteadyClock();
+const clock = steadyClock.now;
 const logger = serviceLogger('deliver');
 const dynamo = documentClient();
 const projects = signingProjectStore(
@@ -25,8 +27,10 @@ const deps = sliceDependencies(environment, dynamo, projects, clock, observer(lo
 
 /** Delivers one slice of a notification's audience: see {@link deliver}. Only send invokes it. */
 export async function handler(event: unknown, context: Context): Promise<void> {
+  steadyClock.start();
   const slice = sliceSchema.parse(event);
   logInvocation(logger, context, slice.requestId);
-  const endsAt = Date.now() + context.getRemainingTimeInMillis() - sliceTimeline.lastWritesMs;
+  const endsAt =
+    clock().getTime() + context.getRemainingTimeInMillis() - sliceTimeline.lastWritesMs;
   await deliver(deps, slice, randomUUID(), endsAt);
 }

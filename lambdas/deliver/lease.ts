@@ -1,18 +1,9 @@
+import type { Recipient } from '../../contract/audience.ts';
 import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
 import { sliceTimeline } from '../../contract/timeline.ts';
-import { interruptedCounts, type ReachedUsers } from '../results/outcome.ts';
-import type { SliceEnd, SliceItem } from '../store/items.ts';
-import { type LeaseId, type LeaseState, refusal } from '../store/lease.ts';
-import {
-  isEmptySlice,
-  leasedItem,
-  type SliceKey,
-  type SliceProgress,
-  type SliceStore,
-  type SliceWrite,
-  type StoredSlice,
-} from '../store/slices.ts';
-import type { Chunk } from './chunk.ts';
+import { interruptedCounts, ReachedUsers } from '../results/summary.ts';
+import type { SliceEnd } from '../store/items.ts';
+import type { LeaseId, Progress, SliceKey, SliceStore, StoredSlice } from '../store/slices.ts';
 
 export interface LeaseDependencies {
   readonly slices: Pick<SliceStore, 'write'>;
@@ -25,6 +16,27 @@ export interface LeaseDependencies {
  */
 export type LeaseStatus = 'free' | 'mine' | 'stopped' | 'lost';
 
+/** Recipients that are read and claimed at once. */
+export interface Chunk {
+  readonly recipients: readonly Recipient[];
+  /** Epoch ms at which the reading began. */
+  readonly readAt: number;
+  /** Where the next chunk starts, and whether that is the end of the slice. */
+  readonly position: number;
+  readonly isRead: boolean;
+  /** At least this many recipients before that position were left out. */
+  readonly unread: number;
+}
+
+/** Who wants the lease, and of which slice. */
+export interface Leaseholder {
+  readonly slice: SliceKey & { readonly from: number; readonly userIds?: readonly string[] };
+  /** Unique to the invocation. */
+  readonly by: string;
+  /** Epoch ms: the invocation does nothing more. */
+  readonly endsAt: number;
+}
+
 /**
  * An invocation's claim on a slice, and the only writer of its item while it has that. Before recipients are pushed
  * to, {@link claim} stores that they are about to be; so nobody is pushed to twice when the invocation dies. Every
@@ -32,192 +44,165 @@ export type LeaseStatus = 'free' | 'mine' | 'stopped' | 'lost';
  */
 export class Lease {
   status: LeaseStatus = 'free';
-  /** As another invocation has left the slice, if the lease is `lost`. */
+  /** The slice as another invocation has left it, if the lease is `lost`. */
   other: StoredSlice | undefined;
   /** Start of the last write that succeeded: then the slice was neither stopped nor another's. Epoch ms. */
   knownAt = 0;
-  /** Counts of recipients that this invocation has claimed, as far as they are final. */
-  soFar: () => Counts = () => noCounts;
+  /** What has become of the recipients that this lease has claimed. */
+  settled: () => Counts = () => noCounts;
+  /** Which users of the slice a push was delivered to; undefined in a broadcast. */
+  readonly reached: ReachedUsers | undefined;
   readonly #deps: LeaseDependencies;
-  readonly #key: SliceKey;
-  readonly #by: string;
-  readonly #endsAt: number;
-  readonly #reached: ReachedUsers | undefined;
-  /** The last write that is stored: its own, or that of a lease that has run out. */
+  readonly #holder: Leaseholder;
+  /** The progress that this lease has started from. */
+  readonly #found: Progress;
+  /** The same with the chunks that it has claimed since. */
+  #claimed: Progress;
+  /** The version that is stored: of this lease, or of one that has run out. */
   #known: LeaseId | undefined;
-  #n = 0;
-  #position: number;
-  #isRead = false;
-  /** Of all that this invocation has claimed. */
-  #recipients = 0;
-  /** Counts of earlier invocations, and recipients that could not be read. */
-  #before = noCounts;
+  /** Numbers of the last write, and of the last one of an earlier lease of this invocation. */
+  #n: number;
+  readonly #before: number;
+  /** End of the lease. What has been stopped is final after it. */
+  #until = 0;
   #writing: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param by unique to the invocation.
-   * @param endsAt epoch ms: the invocation does nothing more.
-   * @param reached the users of the slice; undefined in a broadcast.
+   * @param stored the slice as it is, if somebody has had it: its lease has run out. Pushes whose outcome is not stored
+   *   count as interrupted.
+   * @param n see {@link after}.
    */
-  constructor(
-    deps: LeaseDependencies,
-    key: SliceKey & { readonly from: number },
-    by: string,
-    endsAt: number,
-    reached: ReachedUsers | undefined,
-  ) {
+  constructor(deps: LeaseDependencies, holder: Leaseholder, stored?: StoredSlice, n = 0) {
+    const { from, userIds } = holder.slice;
     this.#deps = deps;
-    this.#key = key;
-    this.#position = key.from;
-    this.#by = by;
-    this.#endsAt = endsAt;
-    this.#reached = reached;
+    this.#holder = holder;
+    this.#n = n;
+    this.#before = n;
+    this.#known = stored?.lease;
+    this.#found =
+      stored?.lease === undefined
+        ? { position: from, isRead: false, claimed: 0, counts: noCounts }
+        : { ...stored, counts: interruptedCounts(stored) };
+    this.#claimed = this.#found;
+    this.reached = userIds && new ReachedUsers(userIds.length, stored?.reached);
+  }
+
+  /** A new lease of this invocation, which starts from what another one has left. */
+  after(stored: StoredSlice | undefined): Lease {
+    return new Lease(this.#deps, this.#holder, stored, this.#n);
+  }
+
+  /** Whether a write of this lease may be stored. */
+  get mayBeStored(): boolean {
+    return this.status !== 'lost' && this.#n > this.#before;
+  }
+
+  /** Whether it has claimed anybody. */
+  get hasClaimed(): boolean {
+    return this.#claimed.claimed > this.#found.claimed;
   }
 
   /** Where the next chunk starts. */
   get position(): number {
-    return this.#position;
+    return this.#claimed.position;
   }
 
   /** Whether all recipients were read. */
   get isRead(): boolean {
-    return this.#isRead;
+    return this.#claimed.isRead;
   }
 
-  /** Whether the slice may be this invocation's: it has written, or has taken the slice over. */
-  get mayBeMine(): boolean {
-    return this.status !== 'lost' && (this.#n > 0 || this.#known !== undefined);
-  }
-
-  get counts(): Counts {
-    return addCounts(this.#before, this.soFar());
-  }
-
-  /** The slice as it ends. */
-  get slice(): StoredSlice {
+  /** The slice as this invocation leaves it. Undefined if nobody has had it. */
+  stateWith(ended: SliceEnd | undefined): StoredSlice | undefined {
+    if (this.#known === undefined) return undefined;
     return {
-      ...{ position: this.#position, pending: 0, isRead: this.#isRead, counts: this.counts },
-      ...{ reached: this.#reached?.bits(), ended: 'delivered' },
+      ...this.#settledOf(this.#claimed),
+      lease: { ...this.#known, until: this.#now() },
+      ended,
       stoppedAt: this.status === 'stopped' ? this.knownAt : undefined,
     };
   }
 
   /** Only if this returns `mine`, the recipients may be pushed to. */
-  claim(claimed: Chunk, signal: AbortSignal): Promise<LeaseStatus> {
-    return this.#write(claimed, undefined, signal);
+  claim({ position, isRead, recipients, unread }: Chunk, signal: AbortSignal) {
+    return this.#inTurn(async () => {
+      if (this.status === 'stopped') return 'stopped';
+      const { claimed, counts } = this.#claimed;
+      const next = {
+        ...{ position, isRead, claimed: claimed + recipients.length + unread },
+        counts: addCounts(counts, { ...noCounts, unreached: unread }),
+      };
+      return this.#write(next, signal);
+    });
   }
 
-  /** The item of a slice that nobody can have yet, with its first claim. The caller stores it. */
-  claimFirst(claimed: Chunk): SliceItem {
-    const startedAt = this.#now();
-    const write = this.#next(claimed, undefined, startedAt);
-    this.#stored(claimed, write, startedAt);
-    return leasedItem(this.#key, write);
-  }
-
-  /** Stores the counts so far. */
+  /** Stores what is settled. */
   save(signal: AbortSignal): Promise<LeaseStatus> {
-    return this.#write(undefined, undefined, signal);
+    return this.#inTurn(() => this.#write(this.#claimed, signal));
   }
 
   /** Stores that the slice has ended. Undefined: that this invocation does no more for it. */
   end(ended: SliceEnd | undefined, signal: AbortSignal): Promise<LeaseStatus> {
-    return this.#write(undefined, { ended }, signal);
+    return this.#inTurn(() => this.#write(this.#claimed, signal, { ended }));
   }
 
-  /** Continues after the last chunk of an invocation whose lease has run out. */
-  takeOver(slice: StoredSlice): void {
-    this.status = 'free';
-    this.#known = slice.lease;
-    this.#position = slice.position;
-    this.#isRead = slice.isRead;
-    this.#before = interruptedCounts(slice);
-    if (slice.reached !== undefined) this.#reached?.addAll(slice.reached);
+  /** Stores the progress that was found: nobody whom this lease has claimed was pushed to. */
+  giveBack(signal: AbortSignal): Promise<LeaseStatus> {
+    this.#claimed = this.#found;
+    this.settled = () => noCounts;
+    return this.end(undefined, signal);
   }
 
-  #write(
-    claimed: Chunk | undefined,
-    end: Pick<SliceProgress, 'ended'> | undefined,
-    signal: AbortSignal,
-  ): Promise<LeaseStatus> {
-    const writing = this.#writing.then(() => this.#writeNow(claimed, end, signal));
+  #inTurn(write: () => Promise<LeaseStatus>): Promise<LeaseStatus> {
+    const writing = this.#writing.then(() => (this.status === 'lost' ? 'lost' : write()));
     this.#writing = writing.catch(() => {});
     return writing;
   }
 
-  async #writeNow(
-    claimed: Chunk | undefined,
-    end: Pick<SliceProgress, 'ended'> | undefined,
+  async #write(
+    claimed: Progress,
     signal: AbortSignal,
+    end?: { readonly ended: SliceEnd | undefined },
   ): Promise<LeaseStatus> {
-    if (this.status === 'lost') return 'lost';
-    if (this.status === 'stopped' && claimed !== undefined) return 'stopped';
+    const { slice, by, endsAt } = this.#holder;
     const startedAt = this.#now();
-    const write = this.#next(claimed, end, startedAt);
-    const slice = await this.#deps.slices.write(this.#key, write, signal);
-    const refused = slice && refusal(stateOf(slice), write.event);
-    if (refused === undefined || refused === 'stored') {
-      this.#stored(claimed, write, startedAt);
-      return this.status;
-    }
-    if (refused === 'stopped' && slice?.lease?.by === this.#by) {
+    this.#n += 1;
+    const id = { by, n: this.#n };
+    const knowsStop = this.status === 'stopped';
+    const event = { kind: 'write', id, known: this.#known, knowsStop } as const;
+    const until = end ? startedAt : Math.min(startedAt + sliceTimeline.leaseMs, endsAt);
+    const write = { ...this.#settledOf(claimed), ...end, event, until };
+    const refused = await this.#deps.slices.write(slice, write, signal);
+    if (refused === undefined || refused.refusal === 'stored') {
+      this.#known = id;
+      this.#claimed = claimed;
+      this.#until = until;
+      if (this.status === 'stopped') return 'stopped';
+      this.knownAt = startedAt;
+      this.status = 'mine';
+    } else if (
+      refused.refusal === 'stopped' &&
+      refused.slice.lease?.by === by &&
+      this.#until >= startedAt
+    ) {
       this.status = 'stopped';
       // Only a claim must not be stored.
-      return claimed === undefined ? this.#writeNow(claimed, end, signal) : 'stopped';
+      return claimed === this.#claimed ? this.#write(claimed, signal, end) : 'stopped';
+    } else {
+      this.status = 'lost';
+      this.other = refused.slice;
     }
-    this.status = 'lost';
-    this.other = slice;
-    return 'lost';
-  }
-
-  #next(
-    claimed: Chunk | undefined,
-    end: Pick<SliceProgress, 'ended'> | undefined,
-    startedAt: number,
-  ): SliceWrite {
-    this.#n += 1;
-    const { recipients = [], position = this.#position, isRead = this.#isRead } = claimed ?? {};
-    const { attempted, unreached } = this.soFar();
-    return {
-      event: {
-        kind: 'write',
-        id: { by: this.#by, n: this.#n },
-        known: this.#known,
-        knowsStop: this.status === 'stopped',
-      },
-      until:
-        end === undefined ? Math.min(startedAt + sliceTimeline.leaseMs, this.#endsAt) : startedAt,
-      ...{ position, isRead, ended: end?.ended },
-      pending: this.#recipients + recipients.length - attempted - unreached,
-      counts: this.counts,
-      reached: this.#reached?.bits(),
-    };
-  }
-
-  #stored(
-    claimed: Chunk | undefined,
-    { event, position, isRead }: SliceWrite,
-    startedAt: number,
-  ): void {
-    if (this.status !== 'stopped') {
-      this.status = 'mine';
-      this.knownAt = startedAt;
-    }
-    this.#known = event.id;
-    this.#position = position;
-    this.#isRead = isRead;
-    if (claimed === undefined) return;
-    this.#recipients += claimed.recipients.length;
-    this.#before = addCounts(this.#before, { ...noCounts, unreached: claimed.unread });
+    return this.status;
   }
 
   #now(): number {
     return this.#deps.clock().getTime();
   }
-}
 
-function stateOf(slice: StoredSlice): LeaseState {
-  const { lease, ended, stoppedAt, counts } = slice;
-  const isStopped = stoppedAt !== undefined;
-  return { lease, ended, isStopped, attempted: counts.attempted, isEmpty: isEmptySlice(slice) };
+  #settledOf({ position, isRead, claimed, counts }: Progress): Progress {
+    return {
+      ...{ position, isRead, claimed, counts: addCounts(counts, this.settled()) },
+      reached: this.reached?.bits(),
+    };
+  }
 }

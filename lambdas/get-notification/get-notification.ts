@@ -1,7 +1,10 @@
 import type { Project } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { type FindDependencies, findNotification } from '../results/find-notification.ts';
-import { notificationResult } from '../results/notification-result.ts';
+import {
+  type FindDependencies,
+  findNotification,
+  notificationResult,
+} from '../results/notification-result.ts';
 
 /**
  * A notification of the project, with the counts stored so far.

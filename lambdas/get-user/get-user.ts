@@ -17,9 +17,9 @@ export function describeUser(
   };
 }
 
-function deviceOf({ endpointHash, origin, createdAt, updatedAt }: UserSubscription) {
+function deviceOf({ origin, path, createdAt, updatedAt }: UserSubscription) {
   return {
-    id: deviceIdOf(endpointHash),
+    id: deviceIdOf(origin + path),
     // Also of an origin that the deployment does not accept any more: its subscriptions are stored until a send.
     pushService: pushServiceOf(origin, [origin]) ?? origin,
     createdAt: new Date(createdAt).toISOString(),

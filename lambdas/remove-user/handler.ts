@@ -18,11 +18,12 @@ const subscriptions = subscriptionStore(
 );
 
 export const handler = ownerChain(settings, async (event) => {
+  const { project, signal } = event;
   const { userId, device } = query(event, removeUserSchema);
   const found =
     device === undefined
-      ? await users.endpointHashes(event.project.ref, userId, event.signal)
-      : [[hashOfDevice(device)]];
+      ? await users.endpointHashes(project.ref, userId, signal)
+      : [[hashOfDevice(project, device)]];
   return { userId, found };
 }).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
   const removed = await removeFound(subscriptions, ref, userId, found, signal);

@@ -1,10 +1,46 @@
 import { hasConditions } from '../../contract/conditions.ts';
+import { ServiceError } from '../../contract/errors.ts';
 import { isInProgress } from '../../contract/notification-status.ts';
+import type { Project } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import type { Delivery } from '../store/deliveries.ts';
+import type { Delivery, ReadDeliveries } from '../store/deliveries.ts';
 import type { Division } from '../store/items.ts';
-import { expiryOf, type StoredNotification } from '../store/notifications.ts';
-import { countReached, outcomeOf } from './outcome.ts';
+import {
+  expiryOf,
+  type NotificationStore,
+  type StoredNotification,
+} from '../store/notifications.ts';
+import { countReached, summaryOf } from './summary.ts';
+
+export interface FindDependencies {
+  readonly notifications: Pick<NotificationStore, 'find'>;
+  readonly deliveries: ReadDeliveries;
+  readonly clock: () => Date;
+}
+
+/** A notification with what is stored of its delivery. */
+export type FoundNotification = Awaited<ReturnType<typeof findNotification>>;
+
+/**
+ * @param id undefined if the path has no valid one.
+ * @throws {ServiceError} if the project has no such notification.
+ */
+export async function findNotification(
+  { notifications, deliveries, clock }: FindDependencies,
+  { ref }: Pick<Project, 'ref'>,
+  id: string | undefined,
+  signal?: AbortSignal,
+) {
+  const notification = id === undefined ? undefined : await notifications.find(ref, id, signal);
+  if (notification === undefined || !isKept(notification, clock())) {
+    throw new ServiceError(
+      'notification_not_found',
+      'This project has sent no notification with this id.',
+    );
+  }
+  const [delivery] = await deliveries([notification], signal);
+  return { notification, delivery: delivery! };
+}
 
 /** Whether a notification is still kept. DynamoDB deletes it and the items of its delivery at some later time. */
 export function isKept({ sentAt }: StoredNotification, now: Date): boolean {
@@ -18,7 +54,7 @@ export function notificationResult(
   now: Date,
 ): NotificationResult {
   const { id, content, division, sentAt, sentBy } = notification;
-  const { status, counts, reached } = outcomeOf(notification, slices, now);
+  const { status, counts, reached } = summaryOf(notification, slices, now);
   const { attempted, delivered, removed, failed, failures, unreached } = counts;
   const usersReached = reached.reduce((sum, bits) => sum + countReached(bits), 0);
   const { shownSample } = division;

@@ -22,8 +22,9 @@ export type Divided = Pick<Division, 'slices' | 'countersPerSlice'>;
  * take longer than its functions may run.
  */
 export function paceOf(audience: Audience, setting: number, respondsAsync: boolean): number {
-  if (!respondsAsync || 'userIds' in audience) return setting;
-  return Math.max(setting, audience.subscribers / sliceSizes.longestSeconds);
+  if (!respondsAsync) return setting;
+  const recipients = 'userIds' in audience ? audience.userIds.length : audience.subscribers;
+  return Math.max(setting, recipients / sliceSizes.longestSeconds);
 }
 
 /**
@@ -97,7 +98,8 @@ export function slicesOf(
     if ('userIds' in audience) {
       const userIds = audience.userIds.slice(from, to);
       const values = audience.values?.slice(from, to);
-      const range = { userIds, values, from: 0, to: to - from, step: to - from };
+      const step = Math.min(to - from, Math.ceil(pace * sliceSizes.chunkSeconds));
+      const range = { userIds, values, from: 0, to: to - from, step };
       const windowSeconds = eventWindowSeconds(audience.userIds.length);
       return { ...own, ...range, eventWindowSeconds: windowSeconds, consistent: false };
     }

@@ -3,8 +3,9 @@ import { limits } from '../../contract/limits.ts';
 import { pathOf } from '../../contract/path-of.ts';
 import { routes } from '../../contract/routes.ts';
 import { sendSchema } from '../../contract/schemas/notification.ts';
+import { SteadyClock } from '../deliver/deadlines.ts';
+import { sliceDependencies } from '../deliver/dependencies.ts';
 import { observer } from '../deliver/observer.ts';
-import { sliceDependencies } from '../deliver/slice-dependencies.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -15,15 +16,15 @@ import { sumOf } from '../store/counters.ts';
 import { notificationStore } from '../store/notifications.ts';
 import { signingProjectStore } from '../store/projects.ts';
 import { sendStore } from '../store/sends.ts';
+import { keyedHash } from '../store/subscription-keys.ts';
 import { usedParts } from '../store/usage.ts';
 import { sliceStarter } from './invoker.ts';
-import { keyHashOf } from './new-sending.ts';
 import { send } from './send.ts';
-import type { SendDependencies } from './sending.ts';
-import { usersOf } from './users-of.ts';
-import { uuidV7 } from './uuid-v7.ts';
+import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from './sending.ts';
 
-const { environment, clock, logger, dynamo, settings } = routeFunction(routes.send);
+const { environment, logger, dynamo, settings } = routeFunction(routes.send);
+const steadyClock = new SteadyClock();
+const clock = steadyClock.now;
 
 const tables = {
   projects: environment.PROJECTS_TABLE,
@@ -43,7 +44,6 @@ const deps: SendDependencies = {
   sends,
   notifications: notificationStore(dynamo, tables.notifications),
   starter: sliceStarter(dynamo, environment.DELIVER_FUNCTION, environment.AWS_ENDPOINT_URL_LAMBDA),
-  random: Math.random,
   newId: (time) => uuidV7(time, randomBytes),
   monthlyCap: environment.MONTHLY_SEND_CAP,
   pushesPerSecond: environment.PUSHES_PER_SECOND,
@@ -51,21 +51,24 @@ const deps: SendDependencies = {
 
 export const handler = ownerChain({ ...settings, projects }, async (event) => {
   const { project, signal } = event;
+  steadyClock.start();
   const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
-  const key = idempotencyKey(event);
-  const now = clock();
+  const given = idempotencyKey(event);
+  // What is stored follows from this, so that a key that is easy to guess gives nothing away.
+  const key = given && keyedHash(project, 'Idempotency-Key', given).toString('hex');
+  const sentAt = clock();
   const users = usersOf(request);
-  if (users !== undefined) return { request, audience: users, idempotencyKey: key };
+  if (users !== undefined) return { request, audience: users, sentAt, idempotencyKey: key };
   // What the month's cap or an earlier request decides is known before everyone is read.
   const [used, earlier] = await Promise.all([
-    readUsed(project.ref, utcMonth(now), signal),
-    key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), now, signal),
+    readUsed(project.ref, utcMonth(sentAt), signal),
+    key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), sentAt, signal),
   ]);
   const subscribers = sumOf(used.subscribers);
   checker.usage(project.projectId, { subscribers });
   // With a wrong counter, which may be negative, everyone is still sent to.
   const audience = { subscribers: Math.max(0, subscribers) };
-  return { request, audience, sent: used.sends, idempotencyKey: key, earlier };
+  return { request, audience, sentAt, sent: used.sends, idempotencyKey: key, earlier };
 }).handler(async (event) => {
   const { project, access, input, requestContext } = event;
   const baseUrl = environment.PUBLIC_BASE_URL;

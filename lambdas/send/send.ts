@@ -1,15 +1,39 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
+import { isInProgress, type NotificationStatus } from '../../contract/notification-status.ts';
 import { limitOf, type SigningProject } from '../../contract/project.ts';
-import { countersOf, nextChunk } from '../deliver/deliver-slice.ts';
+import type { SendResult } from '../../contract/schemas/notification.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { whileTimeIsLeft } from '../deliver/deadlines.ts';
+import { readChunk } from '../deliver/deliver-slice.ts';
+import {
+  finalCounts,
+  freeAt,
+  isOver,
+  isReached,
+  isStopped,
+  type SliceStates,
+  summaryOf,
+} from '../results/summary.ts';
 import { secondsToNextMonth } from '../store/calendar.ts';
-import { isFull } from '../store/counters.ts';
-import { cancel, outOfTime } from './cancel.ts';
-import { awaitSlices, handOver, workHere } from './finish.ts';
-import { largestMessage } from './largest-message.ts';
-import { newSending } from './new-sending.ts';
-import { repeat } from './repeat.ts';
-import type { SendCall, SendDependencies, Sending, SendOutcome } from './sending.ts';
+import { roomBelow } from '../store/counters.ts';
+import {
+  largestMessage,
+  newSending,
+  type SendCall,
+  type SendDependencies,
+  type Sending,
+  sendingOf,
+} from './sending.ts';
+import { type Supervised, supervise } from './supervise.ts';
+
+export type SendOutcome = (
+  | { readonly kind: 'sent'; readonly result: SendResult }
+  | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus }
+) & {
+  /** Of the largest message, if that is above `limits.messageBytesEverywhere`. */
+  readonly messageBytes?: number;
+};
 
 /**
  * Sends one notification. It takes one unit of the month whatever the size of the audience, and returns the unit if
@@ -26,51 +50,222 @@ export async function send(
   const messageBytes = largestMessage(notification, call.audience, slices[0]!.eventsUrl);
   const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);
   const outcome = await (call.earlier === undefined
-    ? beginSend(deps, sending, cap)
+    ? begin(deps, sending, cap)
     : repeat(deps, sending));
   return messageBytes > limits.messageBytesEverywhere ? { ...outcome, messageBytes } : outcome;
 }
 
 /**
- * What is delivered here is read before the notification begins, and claimed by the same transaction: a function
- * that dies leaves no notification that nobody has.
+ * The audience of the first slice is read while the notification begins. It is claimed after that: what has begun
+ * without a response is untouched, and a repetition sends it.
  */
-async function beginSend(
+async function begin(
   deps: SendDependencies,
   sending: Sending,
   cap: number | null,
 ): Promise<SendOutcome> {
-  const { call, notification, project, deadlines } = sending;
-  const { requestId } = call;
+  const { call, notification, slices, deadlines } = sending;
   // The transaction decides. What it would refuse needs no audience.
-  if (call.sent !== undefined && isFull(call.sent, cap)) throw capReached(cap, notification.sentAt);
-  // Later, what begins could not be undone in time.
-  if (deps.clock().getTime() > deadlines.lastPushAt) throw outOfTime();
-  const signal = deps.abortAfter(deadlines.pushEndAt - deps.clock().getTime());
-  const slice = sending.slices[0]!;
-  const work = workHere(deps, sending, slice);
-  const chunk = call.respondAsync
+  if (call.sent !== undefined && roomBelow(cap, call.sent) === 0)
+    throw capReached(cap, call.sentAt);
+  assertTimeIsLeft(deps, sending);
+  const msLeft = deadlines.lastPushAt - deps.clock().getTime();
+  const [slice] = slices;
+  const reading = call.respondAsync
     ? undefined
-    : await nextChunk(deps, project, slice, slice.from, signal);
-  const first = chunk && { slice: work.lease.claimFirst(chunk), counters: countersOf(slice) };
+    : readChunk(deps, slice!, slice!.from, deps.abortAfter(msLeft));
+  // It is repeated where it is awaited.
+  reading?.catch(() => {});
   let begun: Awaited<ReturnType<typeof deps.sends.begin>>;
   try {
-    begun = await deps.sends.begin(notification, requestId, first, cap, signal);
+    begun = await whileTimeIsLeft(deps, deadlines.lastPushAt, (signal) =>
+      deps.sends.begin(notification, call.requestId, cap, signal),
+    );
   } catch (error) {
-    return cancel(deps, sending, error);
+    return cancel(deps, sending, [], error);
   }
   switch (begun) {
     case 'project_gone':
       throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
     case 'cap_reached':
-      throw capReached(cap, notification.sentAt);
+      throw capReached(cap, call.sentAt);
     case 'repeated':
       return repeat(deps, sending);
-    case 'begun':
-      return chunk === undefined
-        ? handOver(deps, sending)
-        : awaitSlices(deps, sending, { work, chunk });
+    case 'begun': {
+      const supervised = await supervise(deps, sending, [], reading);
+      const { isKnown, states, error } = supervised;
+      return isKnown && hasSentNothing(sending, supervised)
+        ? cancel(deps, sending, states, error ?? outOfTime())
+        : outcomeOf(deps, sending, supervised);
+    }
   }
+}
+
+/**
+ * The response to a repeated request: that of the first one if its notification is delivered, or Lambda has it. If the
+ * first request may still work on it, the caller has to wait. If that is over, this request continues it. It never
+ * cancels it: the first one may have had its response.
+ */
+async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOutcome> {
+  const { call, notification, deadlines } = sending;
+  const { project, keyed } = notification;
+  const { keyHash, requestHash } = keyed!;
+  const now = deps.clock();
+  const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
+    whileTimeIsLeft(deps, deadlines.lastPushAt, attempt);
+  const earlier =
+    call.earlier ?? (await retried((signal) => deps.sends.earlier(project, keyHash, now, signal)));
+  // The first request has just returned its unit.
+  if (earlier === undefined) throw requestInProgress(1);
+  if (earlier.requestHash !== requestHash) {
+    throw new ServiceError(
+      'idempotency_key_reused',
+      'This Idempotency-Key was already used with a different body; use a new key for a new notification.',
+    );
+  }
+  const stored = await retried((signal) =>
+    deps.notifications.find(project, earlier.sendId, signal),
+  );
+  if (stored === undefined) throw requestInProgress(1);
+  const continued = sendingOf(deps, sending, stored);
+  const numbers = continued.slices.map(({ slice }) => slice);
+  const states = await retried((signal) => deps.slices.find(stored.id, numbers, signal));
+  if (states.some((slice) => slice?.ended === 'cancelled')) throw requestInProgress(1);
+
+  const { respondedAsync } = stored.division;
+  const { status } = summaryOf(stored, states, now);
+  const accepted = { kind: 'accepted', id: stored.id, status } as const;
+  if (states.every((slice) => isOver(slice, now)) && !isInProgress(status)) {
+    return respondedAsync ? accepted : sentOutcome(continued, states);
+  }
+  const ownedUntil = earlier.ownedAt + sendTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
+  const isOwned = now.getTime() <= ownedUntil;
+  if (respondedAsync) {
+    // By a function, which Lambda repeats. The owner of the send may be dead.
+    const isHeld = (slice: SliceStates[number]) =>
+      freeAt(slice) >= now.getTime() && slice?.lease?.by !== earlier.ownedBy;
+    const isElsewhere = states.every((slice) => isOver(slice, now) || isHeld(slice));
+    if (isElsewhere || (isOwned && earlier.handedOver)) return accepted;
+  }
+  if (isOwned) throw requestInProgress(Math.ceil((ownedUntil - now.getTime()) / 1000) + 1);
+  assertTimeIsLeft(deps, sending);
+  const isOwner = await retried((signal) =>
+    deps.sends.continueSend(project, keyHash, earlier, call.requestId, now, signal),
+  );
+  if (!isOwner) throw requestInProgress(1);
+  await retried((signal) => continued.project.refresh(signal));
+  const supervised = await supervise(deps, continued, states);
+  // The next repetition continues.
+  if (hasSentNothing(continued, supervised)) throw supervised.error ?? outOfTime();
+  return outcomeOf(deps, continued, supervised);
+}
+
+/** Whether there was somebody to send to, and nobody was attempted or will be. */
+function hasSentNothing({ notification }: Sending, { states, hasBegun }: Supervised): boolean {
+  if (notification.division.respondedAsync) return !hasBegun;
+  const { attempted, unreached } = finalCounts(notification, states);
+  return attempted === 0 && unreached > 0 && !isStopped(notification, states);
+}
+
+/** The response to a request that has done what it could. */
+async function outcomeOf(
+  deps: SendDependencies,
+  sending: Sending,
+  { states, isHandedOver }: Supervised,
+): Promise<SendOutcome> {
+  const { notification, slices } = sending;
+  if (notification.division.respondedAsync) {
+    if (isHandedOver) await markHandedOver(deps, sending);
+    return { kind: 'accepted', id: notification.id, status: 'sending' };
+  }
+  const counts = finalCounts(notification, states);
+  deps.observe.responded(slices[0]!, counts, isStopped(notification, states));
+  return sentOutcome(sending, states);
+}
+
+/** Tells a repeated request that Lambda will deliver the notification. */
+async function markHandedOver(deps: SendDependencies, sending: Sending): Promise<void> {
+  const { call, notification, slices, deadlines } = sending;
+  const { project, keyed } = notification;
+  if (keyed === undefined) return;
+  try {
+    await whileTimeIsLeft(deps, deadlines.endsAt, (signal) =>
+      deps.sends.handedOver(project, keyed.keyHash, call.requestId, signal),
+    );
+  } catch (error) {
+    deps.observe.recordFailed(slices[0]!, error);
+  }
+}
+
+/**
+ * Undoes what may have begun of a send that has attempted nothing, so that a repeated request starts from the
+ * beginning. If that fails until the end, a repeated request continues what is stored.
+ * @returns the response if the send is kept, because it was stopped or other functions deliver it.
+ * @throws the error otherwise.
+ */
+async function cancel(
+  deps: SendDependencies,
+  sending: Sending,
+  known: SliceStates,
+  error: unknown,
+): Promise<SendOutcome> {
+  const { call, notification, slices, deadlines, signal } = sending;
+  const { id, division } = notification;
+  let outcome: Awaited<ReturnType<typeof deps.sends.cancel>>;
+  try {
+    outcome = await whileTimeIsLeft(deps, deadlines.endsAt, (until) =>
+      deps.sends.cancel(notification, call.requestId, until),
+    );
+  } catch (failure) {
+    deps.observe.cancelFailed(slices[0]!, failure);
+    throw error;
+  }
+  if (outcome === 'cancelled') throw error;
+  const numbers = slices.map(({ slice }) => slice);
+  const states = await deps.slices.find(id, numbers, signal).catch(() => known);
+  if (!division.respondedAsync)
+    return sentOutcome(
+      sending,
+      numbers.map((number) => states[number]),
+    );
+  const { status } = summaryOf(notification, states, deps.clock());
+  return { kind: 'accepted', id, status: outcome === 'stopped' ? 'stopped' : status };
+}
+
+/** The response with the counts, as if nobody worked on the slices any more. @param slices all of them. */
+function sentOutcome({ call, notification }: Sending, slices: SliceStates): SendOutcome {
+  const { audience } = call;
+  const userIds = 'userIds' in audience ? audience.userIds : [];
+  // Users for whose counts a caller waits are in one slice.
+  const usersNotReached = userIds.filter((_, index) => !isReached(slices[0]?.reached, index));
+  const { attempted, delivered, removed, failed, failures, unreached } = finalCounts(
+    notification,
+    slices,
+  );
+  return {
+    kind: 'sent',
+    result: {
+      ...{ id: notification.id, attempted, delivered, removed, failed },
+      failures: failed > 0 ? failures : undefined,
+      unreached: unreached || undefined,
+      usersNotReached: usersNotReached.length > 0 ? usersNotReached : undefined,
+      status: isStopped(notification, slices) ? 'stopped' : undefined,
+    },
+  };
+}
+
+function assertTimeIsLeft({ clock }: SendDependencies, { deadlines }: Sending): void {
+  // Later, what begins could not be undone in time.
+  if (clock().getTime() > deadlines.lastPushAt) throw outOfTime();
+}
+
+/** The response to a send for which no time was left. */
+function outOfTime(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The database was too slow: nothing was sent. Try again in a second.',
+    { retryAfterSeconds: 1 },
+  );
 }
 
 function capReached(cap: number | null, now: Date): ServiceError {
@@ -78,5 +273,13 @@ function capReached(cap: number | null, now: Date): ServiceError {
     'send_cap_reached',
     `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
     { retryAfterSeconds: secondsToNextMonth(now) },
+  );
+}
+
+function requestInProgress(retryAfterSeconds: number): ServiceError {
+  return new ServiceError(
+    'request_in_progress',
+    'The first request with this Idempotency-Key is still in progress; repeat the request later to get its response.',
+    { retryAfterSeconds },
   );
 }

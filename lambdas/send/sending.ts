@@ -1,13 +1,34 @@
-import type { NotificationStatus } from '../../contract/notification-status.ts';
-import type { ParsedSendRequest, SendResult } from '../../contract/schemas/notification.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { conditionsOf, hasConditions } from '../../contract/conditions.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { limits } from '../../contract/limits.ts';
+import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
+import { pathOf } from '../../contract/path-of.ts';
+import { namesIn, rendered, type Values } from '../../contract/placeholders.ts';
+import type { SigningProject } from '../../contract/project.ts';
+import { routes } from '../../contract/routes.ts';
+import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
+import { contentOf } from '../../contract/send-fields.ts';
 import type { Slice } from '../../contract/slice.ts';
-import type { CurrentProject } from '../deliver/current-project.ts';
-import type { Deadlines } from '../deliver/deadlines.ts';
+import { type Deadlines, deadlinesOfRequest } from '../deliver/deadlines.ts';
 import type { DeliverDependencies } from '../deliver/deliver.ts';
+import { CurrentProject } from '../deliver/deliver-slice.ts';
 import type { Parts } from '../store/counters.ts';
-import type { NotificationStore } from '../store/notifications.ts';
+import {
+  expiryOf,
+  type NotificationStore,
+  type StoredNotification,
+} from '../store/notifications.ts';
 import type { EarlierRequest, NewNotification, SendStore } from '../store/sends.ts';
-import type { Audience } from './divide.ts';
+import {
+  type Audience,
+  divide,
+  eventWindowSeconds,
+  paceOf,
+  shownSampleOf,
+  slicesOf,
+  type Users,
+} from './divide.ts';
 import type { SliceStarter } from './invoker.ts';
 
 export interface SendDependencies extends DeliverDependencies {
@@ -15,7 +36,6 @@ export interface SendDependencies extends DeliverDependencies {
   readonly notifications: Pick<NotificationStore, 'find'>;
   readonly starter: SliceStarter;
   readonly newId: (time: Date) => string;
-  readonly random: () => number;
   /** Most notifications per month where the project's plan sets no cap. */
   readonly monthlyCap: number;
   /** Pushes per second over all functions that deliver a notification. */
@@ -26,11 +46,13 @@ export interface SendCall {
   readonly request: ParsedSendRequest;
   /** Whom the request is for: its user ids, or as many subscribers as the project has. */
   readonly audience: Audience;
-  /** Notifications of this month so far, part by part of the counter. Not read for a send to users. */
+  /** When that was read. It decides the month that the notification counts against. */
+  readonly sentAt: Date;
+  /** Notifications of that month so far, part by part of the counter. Not read for a send to users. */
   readonly sent?: Parts | undefined;
   /** The name of the member who sends, if it is one. */
   readonly sentBy?: string | undefined;
-  /** The header of that name, if given. */
+  /** A keyed hash of the header of that name, if given. */
   readonly idempotencyKey?: string | undefined;
   /** The earlier request with that key, if that was read. */
   readonly earlier?: EarlierRequest | undefined;
@@ -55,10 +77,162 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-export type SendOutcome = (
-  | { readonly kind: 'sent'; readonly result: SendResult }
-  | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus }
-) & {
-  /** Of the largest message, if that is above `limits.messageBytesEverywhere`. */
-  readonly messageBytes?: number;
-};
+/** The users that a request is for, with the values that its placeholders use; undefined for a broadcast. */
+export function usersOf({ userIds, recipients, ...content }: ParsedSendRequest): Users | undefined {
+  if (recipients === undefined) return userIds && { userIds };
+  const names = namesIn(content);
+  const used = ({ values = {} }: (typeof recipients)[number]) =>
+    Object.fromEntries(names.map((name) => [name, values[name]])) as Values;
+  return {
+    userIds: recipients.map(({ userId }) => userId),
+    values: names.length === 0 ? undefined : recipients.map(used),
+  };
+}
+
+/** The notification that a call asks for, divided into slices. */
+export function newSending(
+  deps: SendDependencies,
+  project: SigningProject,
+  call: SendCall,
+): Sending {
+  const deadlines = deadlinesOfRequest(call.startedAt.getTime());
+  const notification = newNotification(deps, project, call);
+  return {
+    ...{ call, notification, deadlines },
+    slices: slicesOfNotification(deps, project.projectId, call, notification),
+    project: new CurrentProject(deps.projects, deps.clock, project, call.sentAt.getTime()),
+    signal: deps.abortAfter(Math.max(0, deadlines.endsAt - deps.clock().getTime())),
+  };
+}
+
+/** The same call, for the notification that an earlier request has begun. */
+export function sendingOf(
+  deps: SendDependencies,
+  { notification: own, ...sending }: Sending,
+  earlier: StoredNotification,
+): Sending {
+  const { projectId } = sending.slices[0]!;
+  const notification = { ...own, ...earlier };
+  const slices = slicesOfNotification(deps, projectId, sending.call, notification);
+  return { ...sending, notification, slices };
+}
+
+function newNotification(
+  deps: SendDependencies,
+  { ref: project, plan }: SigningProject,
+  { request, audience, sentAt, sentBy, idempotencyKey, respondAsync }: SendCall,
+): NewNotification {
+  const conditions = conditionsOf(request);
+  const content = contentOf(request);
+  // Values that no placeholder uses may be anything, and have no meaning.
+  const users = 'userIds' in audience ? audience : {};
+  const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
+  return {
+    ...{ project, content, sentAt, sentBy },
+    id: deps.newId(sentAt),
+    division: {
+      ...('userIds' in audience ? { users: audience.userIds.length } : audience),
+      conditions,
+      ...divide(audience, pace, respondAsync),
+      shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, plan),
+      respondedAsync: respondAsync,
+    },
+    keyed:
+      idempotencyKey === undefined
+        ? undefined
+        : {
+            keyHash: keyHashOf(idempotencyKey),
+            requestHash: requestHash(idempotencyKey, { ...content, ...conditions, ...users }),
+          },
+  };
+}
+
+/** The slices of a notification, by the division that is stored with it. */
+function slicesOfNotification(
+  { pushesPerSecond }: SendDependencies,
+  projectId: string,
+  call: SendCall,
+  { project, id, content, division, sentAt }: NewNotification,
+): readonly Slice[] {
+  const audience: Audience =
+    'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
+  const { conditions, shownSample, respondedAsync } = division;
+  const common = {
+    ...{ projectId, project, content, conditions, shownSample },
+    ...{ notificationId: id, requestId: call.requestId, sentAt: sentAt.getTime() },
+    eventsUrl: call.baseUrl + pathOf(routes.track, { projectId, notificationId: id }),
+    expiresAt: expiryOf(sentAt),
+    awaitedSince: respondedAsync ? undefined : call.startedAt.getTime(),
+  };
+  return slicesOf(common, audience, division, paceOf(audience, pushesPerSecond, respondedAsync));
+}
+
+/**
+ * Makes the longest message, that of the last event counter; of each recipient, if they have values.
+ * @returns the bytes of the largest one.
+ * @throws {ServiceError} `payload_too_large`.
+ */
+export function largestMessage(
+  { id, content, division }: StoredNotification,
+  audience: Audience,
+  eventsUrl: string,
+): number {
+  const lastCounter = division.slices * division.countersPerSlice - 1;
+  const url = eventCounterUrl(eventsUrl, lastCounter);
+  const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
+  const values = 'userIds' in audience ? audience.values : undefined;
+  let largest = 0;
+  for (const [index, one] of (values ?? [{}]).entries()) {
+    const own = values ? rendered(content, one) : content;
+    const message = pushMessage(id, own, url, windowSeconds, division.shownSample === undefined);
+    const bytes = Buffer.byteLength(JSON.stringify(message));
+    largest = Math.max(largest, bytes);
+    const excess = bytes - limits.messageBytes;
+    if (excess <= 0) continue;
+    const which = values === undefined ? '' : ` for recipients[${index}]`;
+    throw new ServiceError(
+      'payload_too_large',
+      `The notification${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
+    );
+  }
+  return largest;
+}
+
+/** SHA-256 of an `Idempotency-Key`, hex. */
+export function keyHashOf(idempotencyKey: string): string {
+  return createHash('sha256').update(idempotencyKey).digest('hex');
+}
+
+/**
+ * HMAC-SHA-256 of a request's meaning, hex. Its key is the `Idempotency-Key`, which is not stored: otherwise whoever has
+ * the stored hash could find a short value, such as a code, by trying all. Members are sorted at every depth: their
+ * order depends on the schema, and a repetition may arrive after a deployment that changed it.
+ */
+export function requestHash(
+  idempotencyKey: string,
+  request: Omit<ParsedSendRequest, 'userIds' | 'recipients'> & Partial<Users>,
+): string {
+  return createHmac('sha256', idempotencyKey)
+    .update(JSON.stringify(request, withSortedMembers))
+    .digest('hex');
+}
+
+function withSortedMembers(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * A UUID of version 7 (RFC 9562 §5.7): 48 bits of time, then 74 random bits. The events route accepts
+ * whoever knows the id, so all free bits are random.
+ */
+export function uuidV7(time: Date, randomBytes: (length: number) => Uint8Array): string {
+  const bytes = Buffer.alloc(16);
+  bytes.set(randomBytes(10), 6);
+  bytes.writeUIntBE(time.getTime(), 0, 6);
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  const hex = bytes.toString('hex');
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return [...groups, hex.slice(20)].join('-');
+}

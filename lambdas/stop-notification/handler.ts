@@ -2,8 +2,7 @@ import { routes } from '../../contract/routes.ts';
 import { ownerChain } from '../http/chain.ts';
 import { respond } from '../http/response.ts';
 import { notificationFunction } from '../notification-function.ts';
-import { findNotification } from '../results/find-notification.ts';
-import { notificationResult } from '../results/notification-result.ts';
+import { findNotification, notificationResult } from '../results/notification-result.ts';
 import { stopNotification } from './stop-notification.ts';
 
 const { deps, checker, settings } = notificationFunction(routes.stopNotification);

@@ -3,7 +3,7 @@ import {
   type FindDependencies,
   type FoundNotification,
   findNotification,
-} from '../results/find-notification.ts';
+} from '../results/notification-result.ts';
 import { expiryOf } from '../store/notifications.ts';
 import type { SliceStore } from '../store/slices.ts';
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type DynamoDBDocumentClient,
   GetCommand,
@@ -7,6 +8,7 @@ import {
 import type { Recipient } from '../../contract/audience.ts';
 import type { Conditions } from '../../contract/conditions.ts';
 import type { ProjectRef } from '../../contract/project.ts';
+import { batchGet } from './batch-get.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import {
   hashRanges,
@@ -52,7 +54,7 @@ export function seenSince(now: number, seenWithinDays: number): number {
   return now - (seenWithinDays + 1) * dayMs;
 }
 
-const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber';
+const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber, imported';
 
 /** Queries that run at once. */
 const concurrency = 16;
@@ -64,12 +66,10 @@ interface Query extends Pick<QueryCommandInput, 'IndexName' | 'ConsistentRead'>,
   readonly user?: number;
 }
 
-type Found = Recipient & Pick<SubscriptionItem, 'updatedAt'>;
-
 /** What a query has read so far. */
 interface Progress {
   readonly query: Query;
-  readonly found: Found[];
+  readonly found: Recipient[];
   /** All of its recipients before this position are in `found`. */
   readTo: number;
 }
@@ -92,8 +92,9 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     },
 
     /**
-     * Reads the subscribers with one of the user ids in a range of positions, which are their indexes. The index
-     * of the table is updated after the table: a subscription made within the last second may be missing.
+     * Reads the subscribers with one of the user ids in a range of positions, which are their indexes. The index of the
+     * table is updated after the table: a subscription made within the last second may be missing. None is of another
+     * user by now, however late the index is.
      */
     async users(
       project: ProjectRef,
@@ -109,7 +110,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
         ...{ from: range.from + index, to: range.from + index + 1 },
       }));
       const { recipients, ...rest } = await read(queries, range, options);
-      return { ...rest, recipients: newestOfEach(recipients as readonly Found[]) };
+      return { ...rest, recipients: await stillTheirs(project, userIds, recipients, options) };
     },
 
     /** Whether a subscription is that of a user at the time of the call. */
@@ -132,7 +133,39 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     },
   };
 
-  /** @param queries in the order of their positions, which together are those of the range. */
+  /** Those who belong to the user of whom the index has them. */
+  async function stillTheirs(
+    project: ProjectRef,
+    userIds: readonly string[],
+    recipients: readonly Recipient[],
+    { signal }: ReadOptions,
+  ): Promise<readonly Recipient[]> {
+    // The index may have one for two users.
+    const keys = new Map(
+      recipients.map(({ endpointHash }) => [
+        hex(endpointHash),
+        subscriptionKey(project, endpointHash),
+      ]),
+    );
+    const owned = await batchGet<Pick<SubscriptionItem, 'endpointHash' | 'projectUser'>>(
+      dynamo,
+      table,
+      [...keys.values()],
+      signal,
+      undefined,
+      'endpointHash, projectUser',
+    );
+    const ownerOf = new Map(owned.map((item) => [hex(item.endpointHash), item.projectUser]));
+    return recipients.filter(
+      ({ endpointHash, user }) =>
+        ownerOf.get(hex(endpointHash)) === projectUser(project, userIds[user!]!),
+    );
+  }
+
+  /**
+   * If one query fails, so does the reading, when all others have ended.
+   * @param queries in the order of their positions, which together are those of the range.
+   */
   async function read(
     queries: readonly Query[],
     { from, to }: Range,
@@ -141,12 +174,18 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     const { limit } = options;
     const all = queries.map((query): Progress => ({ query, found: [], readTo: query.from }));
     const waiting = all.values();
+    const failed = new AbortController();
+    const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])]);
+    // Node warns of more than 10 listeners.
+    setMaxListeners(0, signal);
     let number = 0;
     const readNext = async () => {
       for (const progress of waiting) {
+        signal.throwIfAborted();
         const { query, found } = progress;
-        for await (const { Items = [], LastEvaluatedKey } of pages(query, options)) {
-          for (const item of Items as Found[]) {
+        for await (const page of pages(query, { ...options, signal })) {
+          const { Items = [], LastEvaluatedKey } = page;
+          for (const item of Items as Recipient[]) {
             found.push(query.user === undefined ? item : { ...item, user: query.user });
           }
           number += Items.length;
@@ -157,7 +196,12 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(concurrency, queries.length) }, readNext));
+    const reading = Array.from({ length: Math.min(concurrency, queries.length) }, readNext);
+    await Promise.all(reading).catch(async (error: unknown) => {
+      failed.abort(error);
+      await Promise.allSettled(reading);
+      throw error;
+    });
     if (number <= limit) return { recipients: all.flatMap(({ found }) => found), to, unread: 0 };
     const end = all.find(({ query, readTo }) => readTo < query.to)?.readTo ?? to;
     const before = (bound: number) =>
@@ -166,7 +210,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     return { recipients: before(from + 1).slice(0, limit), to: from + 1, unread: 1 };
   }
 
-  function pages({ user, from: _, to: __, ...query }: Query, options: ReadOptions) {
+  function pages({ user: _, from: __, to: ___, ...query }: Query, options: ReadOptions) {
     const { conditions, sentAt, signal: abortSignal } = options;
     const { ExpressionAttributeValues, ...filter } = filterOf(conditions, sentAt);
     return paginateQuery(
@@ -179,8 +223,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
           ...ExpressionAttributeValues,
         },
         TableName: table,
-        ProjectionExpression:
-          user === undefined ? recipientFields : `${recipientFields}, updatedAt`,
+        ProjectionExpression: recipientFields,
         ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
       },
       { abortSignal },
@@ -230,13 +273,6 @@ function filterOf(conditions: Conditions, sentAt: number) {
   };
 }
 
-/** A browser that has passed to another user may still be in the index for both: its newer entry counts. */
-function newestOfEach(found: readonly Found[]): readonly Recipient[] {
-  const newest = new Map<string, Found>();
-  for (const one of found) {
-    const endpoint = one.origin + one.path;
-    const other = newest.get(endpoint);
-    if (other === undefined || other.updatedAt < one.updatedAt) newest.set(endpoint, one);
-  }
-  return [...newest.values()];
+function hex(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex');
 }

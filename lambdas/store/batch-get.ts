@@ -13,6 +13,7 @@ const batchSize = 100;
 
 /**
  * Reads items of one table by their keys, strongly consistent, with one call for every 100 keys at the same time.
+ * @param ProjectionExpression of their attributes. Default: all.
  * @returns them in no particular order, without those that do not exist.
  */
 export async function batchGet<Read extends object>(
@@ -21,6 +22,7 @@ export async function batchGet<Read extends object>(
   keys: readonly Item[],
   signal?: AbortSignal,
   wait?: Sleep,
+  ProjectionExpression?: string,
 ): Promise<Read[]> {
   const batches: Item[][] = [];
   for (let start = 0; start < keys.length; start += batchSize) {
@@ -34,7 +36,9 @@ export async function batchGet<Read extends object>(
     const read = async (Keys: readonly Item[]) => {
       const { Responses, UnprocessedKeys }: BatchGetCommandOutput = await dynamo.send(
         new BatchGetCommand({
-          RequestItems: { [table]: { Keys: [...Keys], ConsistentRead: true } },
+          RequestItems: {
+            [table]: { Keys: [...Keys], ConsistentRead: true, ProjectionExpression },
+          },
         }),
         { abortSignal: signal },
       );

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  QueryCommand,
+  TransactWriteCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import { utcMonth } from './calendar.ts';
+import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { UsageItem } from './items.ts';
 import { partCount, partOf } from './subscription-keys.ts';
 
@@ -12,6 +17,10 @@ import { partCount, partOf } from './subscription-keys.ts';
  * A cap is divided into shares, one for each part. No part takes more than its share, so the sum never
  * exceeds the cap, whatever runs at once. Units are given back to any part. A part may be negative: it
  * then has more room.
+ *
+ * That holds if no part is above its share. Each part therefore has the cap for which this was so in all of them. A
+ * unit is taken only under that cap. Under another one, the units are divided again first, as soon as their sum is below
+ * it.
  *
  * All parts are created at once while the project exists, and deleted with it. Nothing is counted in a part
  * that does not exist.
@@ -55,21 +64,34 @@ export function shareOf(cap: number, part: number): number {
   return Math.floor((cap + partCount - 1 - part) / partCount);
 }
 
-/** The items of a counter whose units are divided evenly. */
+/**
+ * The items of a counter whose units are divided evenly.
+ * @param cap for which they are divided. Undefined: the first unit that is taken takes three calls more.
+ */
 export function newParts(
   { name, project }: Pick<Counter, 'name' | 'project'>,
   units = 0,
+  cap?: number | null,
 ): readonly UsageItem[] {
   return partPeriods(name).map((period, part) => ({
     projectRef: project,
     period,
     used: shareOf(units, part),
+    ...(cap !== undefined && { cap: storedCap(cap) }),
   }));
 }
 
 /** The subscriber counter of a new project: created and deleted with the project. */
-export function newSubscriberParts(project: ProjectRef, subscribers = 0): readonly UsageItem[] {
-  return newParts({ name: subscribersName, project }, subscribers);
+export function newSubscriberParts(
+  project: ProjectRef,
+  subscribers = 0,
+  cap?: number | null,
+): readonly UsageItem[] {
+  return newParts({ name: subscribersName, project }, subscribers, cap);
+}
+
+function storedCap(cap: number | null): NonNullable<UsageItem['cap']> {
+  return cap ?? 'none';
 }
 
 /** The units in each part of a counter; undefined for a part that does not exist. */
@@ -80,11 +102,15 @@ export function sumOf(parts: Parts): number {
 }
 
 /** Reads the parts of a counter: one call, strongly consistent. */
-export async function readParts(
+export async function readParts(dynamo: DynamoDBDocumentClient, counter: Counter): Promise<Parts> {
+  return partsIn(await readItems(dynamo, counter), counter.name);
+}
+
+async function readItems(
   dynamo: DynamoDBDocumentClient,
   { table, project, name }: Counter,
   abortSignal?: AbortSignal,
-): Promise<Parts> {
+): Promise<readonly UsageItem[]> {
   const { Items = [] } = await dynamo.send(
     new QueryCommand({
       TableName: table,
@@ -94,7 +120,7 @@ export async function readParts(
     }),
     { abortSignal },
   );
-  return partsIn(Items, name);
+  return Items as UsageItem[];
 }
 
 /** The parts of one counter among items of Usage. */
@@ -103,30 +129,86 @@ export function partsIn(items: readonly Partial<UsageItem>[], name: string): Par
   return partPeriods(name).map((period) => used.get(period));
 }
 
-/** Whether no part of a counter has room for a unit. */
-export function isFull(parts: Parts, cap: number | null): boolean {
-  return roomIn(parts, cap).every((room) => room === 0);
-}
-
-/** How many more units each part may hold. */
-export function roomIn(parts: Parts, cap: number | null): readonly number[] {
-  return parts.map((used = 0, part) =>
-    cap === null ? Number.POSITIVE_INFINITY : Math.max(0, shareOf(cap, part) - used),
-  );
+/** How many more units a counter may hold. */
+export function roomBelow(cap: number | null, parts: Parts): number {
+  return cap === null ? Number.POSITIVE_INFINITY : Math.max(0, cap - sumOf(parts));
 }
 
 /**
- * The update of a transaction that takes units. Its condition fails if the part has no room for them,
- * or does not exist. The failed item tells which: there is none without the part.
+ * How many more units each part may hold: none while the sum is not below the cap. Before, divides the counter for the
+ * cap.
+ * @returns undefined if it does not exist.
+ */
+export async function roomByPart(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  cap: number | null,
+  signal?: AbortSignal,
+): Promise<readonly number[] | undefined> {
+  for (;;) {
+    const items = await readItems(dynamo, counter, signal);
+    const parts = partsIn(items, counter.name);
+    if (parts.includes(undefined)) return undefined;
+    if (roomBelow(cap, parts) === 0) return parts.map(() => 0);
+    const isDivided = items.every((item) => item.cap === storedCap(cap));
+    if (isDivided || (await divide(dynamo, counter, cap, parts, signal))) {
+      const used = isDivided ? parts : parts.map((_, part) => shareOf(sumOf(parts), part));
+      return used.map((units = 0, part) =>
+        cap === null ? Number.POSITIVE_INFINITY : Math.max(0, shareOf(cap, part) - units),
+      );
+    }
+  }
+}
+
+/**
+ * Moves units between the parts, so that all hold even shares of their sum, and stores the cap. By amounts, so that no
+ * concurrent change is lost.
+ * @returns false if a part would exceed its share: units were taken meanwhile.
+ */
+async function divide(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  cap: number | null,
+  parts: Parts,
+  abortSignal: AbortSignal | undefined,
+): Promise<boolean> {
+  const sum = sumOf(parts);
+  const updates = parts.map((used = 0, part) => {
+    const moved = shareOf(sum, part) - used;
+    return {
+      ...keyOf(counter, part),
+      UpdateExpression: 'SET cap = :cap ADD used :moved',
+      ConditionExpression: cap === null ? 'attribute_exists(used)' : 'used <= :most',
+      ExpressionAttributeValues: {
+        ':cap': storedCap(cap),
+        ':moved': moved,
+        ':most': cap === null ? undefined : shareOf(cap, part) - moved,
+      },
+    };
+  });
+  try {
+    const TransactItems = updates.map((Update) => ({ Update }));
+    await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+    return true;
+  } catch (error) {
+    if (cancellationReasons(error).some(conditionFailed)) return false;
+    throw error;
+  }
+}
+
+/**
+ * The update of a transaction that takes units. Its condition fails if the part has no room for them, the counter is
+ * divided for another cap, or does not exist. The failed item tells: there is none without the part.
  */
 export function takeUnits(counter: Counter, part: number, units: number, cap: number | null) {
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :taken',
     // A comparison with a missing attribute is false.
-    ConditionExpression: cap === null ? 'attribute_exists(used)' : 'used <= :room',
+    ConditionExpression: cap === null ? 'cap = :cap' : 'cap = :cap AND used <= :room',
     ExpressionAttributeValues: {
       ':taken': units,
+      ':cap': storedCap(cap),
       ':room': cap === null ? undefined : shareOf(cap, part) - units,
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
@@ -158,7 +240,7 @@ function keyOf({ table, project, name }: Counter, part: number) {
 /**
  * Takes one unit, in the preferred part or else in the next one with room.
  * @param attempt makes the transaction with this update; `part_full` if only the update's condition failed.
- * @returns what `attempt` returned last, or `cap_reached` if all parts are full.
+ * @returns what `attempt` returned last, or `cap_reached` if there is no room.
  */
 export async function takeUnit<Outcome>(
   dynamo: DynamoDBDocumentClient,
@@ -173,9 +255,9 @@ export async function takeUnit<Outcome>(
     const outcome = await attempt(takeUnits(counter, part, 1, cap));
     if (outcome !== 'part_full') return outcome;
     if (isFull) return 'cap_reached';
-    const room = roomIn(await readParts(dynamo, counter, signal), cap);
+    const room = await roomByPart(dynamo, counter, cap, signal);
     // Not the one with the most room: there, all that run at once would meet.
-    const found = fromPart(preferredPart).find((one) => room[one]! > 0);
+    const found = fromPart(preferredPart).find((one) => room !== undefined && room[one]! > 0);
     // The last attempt tells whether it is refused for another reason too, such as a repetition.
     isFull = found === undefined;
     part = found ?? preferredPart;

@@ -10,10 +10,12 @@ import { RecentConnections } from './recent-connections.ts';
  * The DynamoDB client of a function. It also retries calls that conflicted with another transaction,
  * which the SDK does not. What still fails for a transient reason becomes `unavailable`.
  * @param now milliseconds since the epoch.
+ * @param conflictRetries how often at most. Default: for 2 s on average.
  */
 export function documentClient(
   config: DynamoDBClientConfig = {},
   now: () => number = Date.now,
+  conflictRetries?: number,
 ): DynamoDBDocumentClient {
   const connections = new RecentConnections(now);
   const client = new DynamoDBClient({
@@ -35,7 +37,7 @@ export function documentClient(
         sendRepeatedly(
           { input: args.input, isTransaction: commandName === 'TransactWriteItemsCommand' },
           (input) => next({ ...args, input }),
-          { sleep, random: Math.random, newToken: randomUUID },
+          { sleep, random: Math.random, newToken: randomUUID, conflictRetries },
         ),
     { step: 'initialize', name: 'conflictsAndOutages' },
   );
@@ -67,6 +69,8 @@ interface RepetitionDependencies {
   readonly random: () => number;
   /** Creates a unique `ClientRequestToken`. */
   readonly newToken: () => string;
+  /** Default: as many as there are delays. */
+  readonly conflictRetries?: number | undefined;
 }
 
 /**
@@ -77,7 +81,7 @@ interface RepetitionDependencies {
 export async function sendRepeatedly<Input extends object, Output>(
   { input, isTransaction }: Command<Input>,
   send: (input: Input) => Promise<Output>,
-  { sleep, random, newToken }: RepetitionDependencies,
+  { sleep, random, newToken, conflictRetries = conflictDelaysMs.length }: RepetitionDependencies,
 ): Promise<Output> {
   // One token for all repetitions: by itself the SDK takes a new one for each, so that a first attempt
   // that arrives late would be executed as well.
@@ -87,7 +91,7 @@ export async function sendRepeatedly<Input extends object, Output>(
       return await send(sent);
     } catch (caught) {
       const error = withPlainItems(caught);
-      if (conflicts < conflictDelaysMs.length && isConflict(error)) {
+      if (conflicts < conflictRetries && isConflict(error)) {
         await sleep(random() * conflictDelaysMs[conflicts]!);
       } else if (isTransient(error)) {
         throw unavailable(error);
@@ -108,6 +112,12 @@ export function unavailable(cause: unknown): ServiceError {
 
 /** Upper bounds of the random waits: 4 s in total at most, half of that on average. */
 const conflictDelaysMs = [20, 40, 80, 160, 320, 640, 800, 1000, 1000];
+
+/**
+ * Retries of a request that anybody can make. With more of them, a flood of requests that conflict keeps as many
+ * functions busy as the account has.
+ */
+export const browserConflictRetries = 3;
 
 /** Cancellation reasons that are not failed conditions. */
 const transientReasons = new Set([

@@ -1,5 +1,6 @@
 import type { Conditions } from '../../contract/conditions.ts';
 import type { Failures } from '../../contract/failure-reasons.ts';
+import type { OldWorker } from '../../contract/old-worker.ts';
 import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
 import type { MemberRole } from '../../contract/roles.ts';
 import type { NotificationContent } from '../../contract/schemas/notification.ts';
@@ -12,6 +13,8 @@ import type { NotificationContent } from '../../contract/schemas/notification.ts
 export interface ProjectItem {
   readonly projectId: string;
   readonly ref: ProjectRef;
+  /** Stored here, because the functions that need it read this item anyway. Never changes: positions follow from it. */
+  readonly internalKey: Uint8Array;
   readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is not stored. */
   readonly secretKeyHash: string;
@@ -27,14 +30,21 @@ export interface ProjectItem {
   readonly vapidPublicKey: string;
   /** Number of the current pair: how often the pair was rotated. */
   readonly vapidPair: number;
-  /** Public key of the pair before it, until the operator drops that. */
+  /** Public key of the pair before it, or of one from another service, until the operator drops that. */
   readonly previousVapidPublicKey?: string;
-  /** ISO 8601; absent before the first rotation. */
+  /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
+  /** The service worker that imported subscriptions may still have. */
+  readonly oldWorker?: OldWorkerItem | undefined;
   /** Overrides the deployment's settings; null means no limit. */
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
+  /** ISO 8601. */
+  readonly until: string;
 }
 
 /** A member of a project, stored under the name. */
@@ -80,7 +90,7 @@ export interface IdentityKeyItem {
 export interface SubscriptionItem {
   /** `ref#part`: a project's subscriptions are stored in several partitions. */
   readonly projectPart: string;
-  /** SHA-256 of the endpoint: short enough for a key, and evenly distributed. */
+  /** A keyed hash of the endpoint: short enough for a key, and evenly distributed whatever endpoints callers choose. */
   readonly endpointHash: Uint8Array;
   readonly origin: string;
   readonly path: string;
@@ -90,6 +100,8 @@ export interface SubscriptionItem {
   readonly projectUser?: string | undefined;
   /** What the visitor has chosen to receive; absent instead of empty. */
   readonly channels?: readonly string[] | undefined;
+  /** Whether it was imported, and the browser has made no choice of its own since. */
+  readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
   readonly vapidPairNumber?: number | undefined;
   /** Epoch ms. */
@@ -111,6 +123,11 @@ export interface UsageItem {
   readonly projectRef: ProjectRef;
   readonly period: string;
   readonly used: number;
+  /**
+   * The cap that the counter is divided for: no part holds more than its share of it. The same in all parts; absent before
+   * the first unit is taken.
+   */
+  readonly cap?: number | 'none';
 }
 
 /** A notification's audience, and how it is divided. */
@@ -188,10 +205,10 @@ export interface SliceItem {
   readonly leaseWrite?: number;
   /** Where the next chunk starts. */
   readonly position?: number;
-  /** Recipients before that position whose outcomes are not in the counts yet. */
-  readonly pending?: number;
   /** Whether that is the end of the slice. */
   readonly isRead?: boolean | undefined;
+  /** Recipients before that position. */
+  readonly claimed?: number;
   readonly attempted?: number;
   readonly delivered?: number;
   readonly removed?: number;

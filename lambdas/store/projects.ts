@@ -109,12 +109,13 @@ function remembering<Found extends Project>(
 ) {
   const present = new RecentlyUsed<Found>();
   // Separate, so that invented ids cannot displace a project.
-  const absent = new RecentlyUsed<true>();
+  const absent = new RecentlyUsed<undefined>();
+  let reads = 0;
   return {
     /** Reads a project, from memory if it was read in the last 30 s. */
     async find(projectId: string, signal?: AbortSignal): Promise<Found | undefined> {
       const now = clock().getTime();
-      if (absent.get(projectId, now)) return undefined;
+      if (absent.has(projectId, now)) return undefined;
       return present.get(projectId, now) ?? readAndRemember(projectId, now, signal);
     },
 
@@ -134,17 +135,34 @@ function remembering<Found extends Project>(
     now: number,
     signal?: AbortSignal,
   ): Promise<Found | undefined> {
+    reads += 1;
+    const number = reads;
     const project = await read(projectId, signal);
-    if (project === undefined) absent.set(projectId, true, now + negativeCacheTtlMs);
-    else present.set(projectId, project, now + projectCacheMs);
+    // One that began later knows better.
+    if (present.isNewer(projectId, number) || absent.isNewer(projectId, number)) return project;
+    if (project === undefined) {
+      present.delete(projectId);
+      absent.set(projectId, { value: undefined, number, until: now + negativeCacheTtlMs });
+    } else {
+      absent.delete(projectId);
+      present.set(projectId, { value: project, number, until: now + projectCacheMs });
+    }
     return project;
   }
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  /** Of the read that found it. */
+  readonly number: number;
+  /** Epoch ms. */
+  readonly until: number;
 }
 
 /** A cache of values with an expiry time each. The least recently used one is dropped for a new one. */
 class RecentlyUsed<Value> {
   // In the order of their last use.
-  readonly #entries = new Map<string, { readonly value: Value; readonly until: number }>();
+  readonly #entries = new Map<string, Entry<Value>>();
 
   has(key: string, now: number): boolean {
     const entry = this.#entries.get(key);
@@ -159,24 +177,35 @@ class RecentlyUsed<Value> {
     return entry.value;
   }
 
-  set(key: string, value: Value, until: number): void {
+  /** Whether the value is that of a later read. */
+  isNewer(key: string, number: number): boolean {
+    return (this.#entries.get(key)?.number ?? 0) > number;
+  }
+
+  delete(key: string): void {
     this.#entries.delete(key);
-    this.#entries.set(key, { value, until });
+  }
+
+  set(key: string, entry: Entry<Value>): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
     if (this.#entries.size > capacity) this.#entries.delete(this.#entries.keys().next().value!);
   }
 }
 
 function fromItem(item: ProjectItem): Project {
-  const { previousKeyHash: hash, previousKeyUntil: until, members } = item;
+  const { previousKeyHash: hash, previousKeyUntil: until, members, oldWorker } = item;
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
     ref: item.ref,
+    internalKey: item.internalKey,
     name: item.name,
     secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     members: Object.entries(members).map(memberOf),
     plan: item.plan,
+    oldWorker: oldWorker && { ...oldWorker, until: new Date(oldWorker.until) },
     createdAt: item.createdAt,
     vapid: {
       current: { number, publicKey: vapidPublicKey },

@@ -20,15 +20,12 @@ import {
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import {
   type CancelledItem,
-  type EventCounterItem,
   type IdempotencyItem,
   idempotencyId,
   type NotificationItem,
   type SliceEnd,
-  type SliceItem,
   sliceId,
 } from './items.ts';
-import { cancelCondition } from './lease.ts';
 import {
   expiryOf,
   isSent,
@@ -36,6 +33,7 @@ import {
   type StoredNotification,
   toStoredContent,
 } from './notifications.ts';
+import { cancelCondition } from './slices.ts';
 
 /** A notification as it is about to be sent. */
 export interface NewNotification extends StoredNotification {
@@ -49,12 +47,6 @@ export interface KeyedRequest {
   readonly keyHash: string;
   /** Tells requests apart that are not repetitions of each other. */
   readonly requestHash: string;
-}
-
-/** The items of the slice that the request delivers itself, with its lease. */
-export interface FirstSlice {
-  readonly slice: SliceItem;
-  readonly counters: readonly EventCounterItem[];
 }
 
 /** An earlier request with the same `Idempotency-Key`. */
@@ -86,12 +78,10 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     async begin(
       notification: NewNotification,
       by: string,
-      first: FirstSlice | undefined,
       cap: number | null,
       abortSignal?: AbortSignal,
     ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'> {
       const counter = monthOf(notification);
-      const items = first === undefined ? [] : [first.slice, ...first.counters];
       const attempt = async (take: TakenUnits) => {
         try {
           // Repeated under one token: a send whose response was lost is counted once.
@@ -101,13 +91,6 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
                 { Update: take },
                 { Put: putNotification(notification) },
                 ...putKey(notification, by),
-                ...items.map(({ id, ...attributes }) => ({
-                  Update: {
-                    TableName: tables.deliveries,
-                    Key: { id },
-                    ...attributeChanges(attributes),
-                  },
-                })),
               ],
             }),
             { abortSignal },
@@ -127,7 +110,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       const begin = () => takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
       const outcome = await begin();
       if (outcome !== 'no_month') return outcome;
-      if (!(await createMonth(notification, abortSignal))) return 'project_gone';
+      if (!(await createMonth(notification, cap, abortSignal))) return 'project_gone';
       const second = await begin();
       return second === 'no_month' ? 'project_gone' : second;
     },
@@ -174,7 +157,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
 
     /**
      * Makes a repeated request the owner of a send whose owner is over. From then on no other one cancels it.
-     * @returns false if another repetition was faster, or the send needs no owner any more.
+     * @returns false if another repetition was faster.
      */
     continueSend(
       project: ProjectRef,
@@ -188,7 +171,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       return changeKey(project, keyHash, previous, change, signal);
     },
 
-    /** Stores that functions have all slices of a send. Then its owner does not cancel it any more. */
+    /** Stores that Lambda has all slices of a send. Then nobody cancels it any more. */
     async handedOver(
       project: ProjectRef,
       keyHash: string,
@@ -206,16 +189,17 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   /** @returns whether the counter of the month exists now. It does not without the project. */
   async function createMonth(
     notification: NewNotification,
+    cap: number | null,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
     const TransactItems = [
       { ConditionCheck: projectExists(notification) },
-      ...newParts(monthOf(notification)).map(({ used, ...Key }) => ({
+      ...newParts(monthOf(notification), 0, cap).map(({ projectRef, period, ...units }) => ({
         Update: {
           TableName: tables.usage,
-          Key,
+          Key: { projectRef, period },
           ConditionExpression: 'attribute_not_exists(period)',
-          ...attributeChanges({ used }),
+          ...attributeChanges(units),
         },
       })),
     ];
@@ -292,8 +276,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
             { Put: putCancelled(notification, isSent) },
             // Not necessarily to the part that counts it: only the sum matters.
             { Update: unit },
-            ...(keyed === undefined ? [] : [{ Delete: deleteKey(project, keyed.keyHash, by) }]),
             ...close,
+            ...(keyed === undefined ? [] : [{ Delete: deleteKey(project, keyed.keyHash, by) }]),
           ],
         }),
         { abortSignal },
@@ -301,10 +285,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       return 'cancelled';
     } catch (error) {
       const [record, month, ...others] = cancellationReasons(error);
+      const slices = others.slice(0, division.slices);
       if (conditionFailed(record)) return 'missing';
+      if (slices.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
+      if (slices.some(conditionFailed)) return 'taken';
       // The project is being removed.
       if (conditionFailed(month)) return 'cancelled';
-      if (others.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
       if (others.some(conditionFailed)) return 'taken';
       throw error;
     }
@@ -355,7 +341,6 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
         ':ended': 'cancelled' satisfies SliceEnd,
         ':expiresAt': expiryOf(sentAt),
         ':zero': 0,
-        ':no': false,
       },
     };
   }
@@ -364,7 +349,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     return {
       TableName: tables.notifications,
       Key: keyOf(project, keyHash),
-      ...isOwnedBy(by),
+      ConditionExpression: 'ownedBy = :owner AND attribute_not_exists(handedOver)',
+      ExpressionAttributeValues: { ':owner': by },
     };
   }
 
@@ -376,13 +362,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     change: Partial<IdempotencyItem>,
     abortSignal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { ConditionExpression } = isOwnedBy(owner);
     try {
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.notifications,
           Key: keyOf(project, keyHash),
-          ConditionExpression,
+          ConditionExpression: 'ownedBy = :owner',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ...attributeChanges(change, { conditionValues: { owner } }),
         }),
@@ -399,11 +384,4 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
 
 function keyOf(projectRef: ProjectRef, keyHash: string) {
   return { projectRef, notificationId: idempotencyId(keyHash) };
-}
-
-function isOwnedBy(owner: string) {
-  return {
-    ConditionExpression: 'ownedBy = :owner AND attribute_not_exists(handedOver)',
-    ExpressionAttributeValues: { ':owner': owner },
-  };
 }

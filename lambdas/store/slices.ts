@@ -1,37 +1,39 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Counts, noCounts } from '../../contract/counts.ts';
+import type { Counts } from '../../contract/counts.ts';
 import { attributeChanges } from './attribute-changes.ts';
 import { batchGet } from './batch-get.ts';
 import { isConditionFailure } from './dynamo.ts';
 import { type SliceEnd, type SliceItem, sliceId } from './items.ts';
-import { type LeaseEvent, type LeaseId, stopCondition, writeCondition } from './lease.ts';
 import type { Sleep } from './unprocessed.ts';
 
-/** A slice as it was read. */
-export interface StoredSlice extends SliceProgress {
-  /** The last write; absent before the first one. */
-  readonly lease?: (LeaseId & { readonly until: number }) | undefined;
-  readonly stoppedAt?: number | undefined;
-}
-
-/** How far a slice is. */
-export interface SliceProgress {
+/** How far the delivery of a slice is: a value that each write stores as a whole. */
+export interface Progress {
   /** Where the next chunk starts. */
   readonly position: number;
-  /** Recipients before that position whose outcomes are not in the counts yet. */
-  readonly pending: number;
   /** Whether that is the end of the slice: all of its recipients were read. */
   readonly isRead: boolean;
+  /** Recipients before that position. Those that are neither attempted nor unreached yet are pending. */
+  readonly claimed: number;
+  /** What became of them. */
   readonly counts: Counts;
   /** Which users a push was delivered to: see `ReachedUsers`. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;
-  readonly ended?: SliceEnd | undefined;
 }
 
-/** Whether the slice has ended with its audience read, and nobody in it. */
-export function isEmptySlice({ ended, isRead, pending, counts }: SliceProgress): boolean {
-  const { attempted, unreached } = counts;
-  return ended !== undefined && isRead && attempted + pending + unreached === 0;
+/** A write of a lease's holder, and so a version of the slice. Both together are unique. */
+export interface LeaseId {
+  /** The invocation that holds the lease. */
+  readonly by: string;
+  /** The holder numbers its writes, so that one that arrives late does nothing. */
+  readonly n: number;
+}
+
+/** A slice as it was read. */
+export interface StoredSlice extends Progress {
+  /** The last write; absent before the first one. Nobody else may write until then (epoch ms). */
+  readonly lease?: (LeaseId & { readonly until: number }) | undefined;
+  readonly ended?: SliceEnd | undefined;
+  readonly stoppedAt?: number | undefined;
 }
 
 export interface SliceKey {
@@ -41,43 +43,108 @@ export interface SliceKey {
   readonly expiresAt: number;
 }
 
-/** A write of a lease's holder. */
-export interface SliceWrite extends SliceProgress {
-  readonly event: Extract<LeaseEvent, { kind: 'write' }>;
+/** A write claims the slice, or extends the claim: the lease. */
+export interface SliceWrite extends Progress {
+  readonly event: WriteEvent;
   /** Epoch ms until which the slice is the holder's, unless it writes again before. */
   readonly until: number;
+  readonly ended?: SliceEnd | undefined;
 }
+
+interface WriteEvent {
+  readonly kind: 'write';
+  readonly id: LeaseId;
+  /** The version that the writer knows: its own last write, or that of a lease that has run out. */
+  readonly known: LeaseId | undefined;
+  /** Whether the writer knows that the slice is stopped, and only stores its end. */
+  readonly knowsStop: boolean;
+}
+
+export type LeaseEvent =
+  | WriteEvent
+  | { readonly kind: 'stop' }
+  /** By the request that has begun the send, if it has attempted nobody. */
+  | { readonly kind: 'cancel'; readonly by: string };
+
+/** What decides about the next event. */
+export interface LeaseState extends Pick<StoredSlice, 'ended'> {
+  readonly lease?: LeaseId | undefined;
+  readonly isStopped: boolean;
+  readonly claimed: number;
+}
+
+/** `stored`: it has happened before, and its response was lost. `lost`: another invocation has the slice. */
+export type Refusal = 'stored' | 'lost' | 'stopped' | 'ended';
+
+/**
+ * Who may write the item of a slice. The conditions below say the same to the database; a test compares them.
+ * @returns undefined if the event may happen.
+ */
+export function refusal(state: LeaseState, event: LeaseEvent): Refusal | undefined {
+  const { lease, ended, isStopped, claimed } = state;
+  switch (event.kind) {
+    case 'write': {
+      const { id, known, knowsStop } = event;
+      if (isSame(lease, id)) return 'stored';
+      const isOwn = lease?.by === id.by && lease.n < id.n;
+      if (!isOwn && !isSame(lease, known)) return 'lost';
+      if (ended !== undefined) return 'ended';
+      return isStopped && !knowsStop ? 'stopped' : undefined;
+    }
+    case 'stop':
+      if (ended !== undefined) return 'ended';
+      return isStopped ? 'stopped' : undefined;
+    case 'cancel':
+      if (isStopped) return 'stopped';
+      if (ended !== undefined) return 'ended';
+      return claimed === 0 || lease?.by === event.by ? undefined : 'lost';
+  }
+}
+
+function isSame(one: LeaseId | undefined, other: LeaseId | undefined): boolean {
+  return one?.by === other?.by && one?.n === other?.n;
+}
+
+/** The condition of a write: its expression and the values in it, by their names without the colon. */
+export function writeCondition({ id, known, knowsStop }: WriteEvent) {
+  const isKnown =
+    known === undefined
+      ? 'attribute_not_exists(leasedBy)'
+      : '(leasedBy = :knownBy AND leaseWrite = :knownWrite)';
+  const isOpen = knowsStop ? '' : ' AND attribute_not_exists(stoppedAt)';
+  return {
+    expression: `(${isKnown} OR (leasedBy = :by AND leaseWrite < :write)) AND attribute_not_exists(ended)${isOpen}`,
+    values: {
+      ...{ by: id.by, write: id.n },
+      ...(known && { knownBy: known.by, knownWrite: known.n }),
+    },
+  };
+}
+
+export const stopCondition = 'attribute_not_exists(ended) AND attribute_not_exists(stoppedAt)';
+
+/** Its values: `:by`, and `:zero`, which is 0. */
+export const cancelCondition = `${stopCondition} AND (attribute_not_exists(claimed) OR claimed = :zero OR leasedBy = :by)`;
 
 export type SliceStore = ReturnType<typeof sliceStore>;
 
-const neverLeased: StoredSlice = {
-  ...{ position: 0, pending: 0, isRead: false },
-  counts: noCounts,
-};
-
-/** The item of a slice that nobody has had yet, with its first write. */
-export function leasedItem(
-  { notificationId, slice, expiresAt }: SliceKey,
-  write: SliceWrite,
-): SliceItem {
-  return { id: sliceId(notificationId, slice), expiresAt, ...attributesOf(write) };
-}
-
-function attributesOf({ event, until, counts, ...progress }: SliceWrite) {
-  const { id } = event;
-  return { leasedBy: id.by, leaseWrite: id.n, leasedUntil: until, ...progress, ...counts };
-}
-
 export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?: Sleep) {
   return {
-    /** @returns undefined if it is stored, otherwise the slice that refuses it: see `refusal`. */
+    /** @returns undefined if it is stored, otherwise why it is not, and the slice as it is. */
     async write(
       key: SliceKey,
-      write: SliceWrite,
+      { event, until, counts, ...rest }: SliceWrite,
       signal?: AbortSignal,
-    ): Promise<StoredSlice | undefined> {
-      const { expression, values } = writeCondition(write.event);
-      return update(key, attributesOf(write), expression, values, signal);
+    ): Promise<{ readonly refusal: Refusal; readonly slice: StoredSlice } | undefined> {
+      const { expression, values } = writeCondition(event);
+      const { by: leasedBy, n: leaseWrite } = event.id;
+      const attributes = { leasedBy, leaseWrite, leasedUntil: until, ...rest, ...counts };
+      const slice = await update(key, attributes, expression, values, signal);
+      if (slice === undefined) return undefined;
+      const { lease, ended, stoppedAt, claimed } = slice;
+      const isStopped = stoppedAt !== undefined;
+      // The database has refused it by this very item.
+      return { refusal: refusal({ lease, ended, isStopped, claimed }, event) ?? 'lost', slice };
     },
 
     /** Stops a slice, unless it has ended. From then on no chunk of it is claimed. @param at epoch ms. */
@@ -106,6 +173,7 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
     conditionValues: Readonly<Record<string, unknown>>,
     abortSignal: AbortSignal | undefined,
   ): Promise<StoredSlice | undefined> {
+    const id = sliceId(notificationId, slice);
     const given = Object.entries({ ...attributes, expiresAt }).filter(
       ([, value]) => value !== undefined,
     );
@@ -113,7 +181,7 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
       await dynamo.send(
         new UpdateCommand({
           TableName: table,
-          Key: { id: sliceId(notificationId, slice) },
+          Key: { id },
           ConditionExpression: condition,
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ...attributeChanges(Object.fromEntries(given), { conditionValues }),
@@ -123,7 +191,7 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
       return undefined;
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
-      return error.Item === undefined ? neverLeased : storedSlice(error.Item as never);
+      return storedSlice((error.Item as SliceItem | undefined) ?? { id, expiresAt });
     }
   }
 }
@@ -131,10 +199,10 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
 export function storedSlice(item: SliceItem): StoredSlice {
   const { attempted = 0, delivered = 0, removed = 0, failed = 0, unreached = 0 } = item;
   const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0, failures = {} } = item;
-  const { position = 0, pending = 0, isRead = false, reached, ended, stoppedAt } = item;
+  const { position = 0, claimed = 0, isRead = false, reached, ended, stoppedAt } = item;
   return {
     lease: by === undefined ? undefined : { by, n, until },
-    ...{ position, pending, isRead },
+    ...{ position, claimed, isRead },
     counts: { attempted, delivered, removed, failed, failures, unreached },
     ...{ reached, ended, stoppedAt },
   };

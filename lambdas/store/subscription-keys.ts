@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { encodeBase64url } from '../../contract/base64url.ts';
-import type { Choice } from '../../contract/choice.ts';
-import type { ProjectRef } from '../../contract/project.ts';
+import type { Choice, StatedChoice } from '../../contract/choice.ts';
+import type { Project, ProjectRef } from '../../contract/project.ts';
 import type { SubscriptionItem } from './items.ts';
 
 /**
@@ -10,23 +10,38 @@ import type { SubscriptionItem } from './items.ts';
  */
 export const partCount = 8;
 
-/** A position in a project's subscriptions is the first 32 bits of an endpoint hash. */
+/** A position in a project's subscriptions is the first 32 bits of an endpoint hash: see {@link endpointHash}. */
 export const positionCount = 2 ** 32;
 const positionsPerPart = positionCount / partCount;
 
-/** SHA-256 of an endpoint: its key, and its device's id. The SDK's `deviceId()` computes the same. */
-export function endpointHash(href: string): Uint8Array {
-  return createHash('sha256').update(href).digest();
+/** What computes the keys of a project's subscriptions. */
+export type KeyedProject = Pick<Project, 'ref' | 'internalKey'>;
+
+/** The id of a subscription for its owner: SHA-256 of the endpoint. The SDK's `deviceId()` computes the same. */
+export function deviceIdOf(endpoint: string): string {
+  return encodeBase64url(createHash('sha256').update(endpoint).digest());
 }
 
-/** The id of a subscription for its owner. It does not reveal the endpoint, which is random. */
-export function deviceIdOf(endpointHash: Uint8Array): string {
-  return encodeBase64url(endpointHash);
+/**
+ * The hash that a subscription is stored under. Its first bits decide about the partition and the part of the counter:
+ * without the project's key, nobody can choose endpoints that meet in one of them.
+ */
+export function endpointHash(project: KeyedProject, endpoint: string): Uint8Array {
+  return hashOfDevice(project, deviceIdOf(endpoint));
 }
 
-/** @param deviceId as `deviceIdPattern`. */
-export function hashOfDevice(deviceId: string): Uint8Array {
-  return Buffer.from(deviceId, 'base64url');
+/** The same of the endpoint of a device. @param deviceId as `deviceIdPattern`. */
+export function hashOfDevice(project: KeyedProject, deviceId: string): Uint8Array {
+  return keyedHash(project, 'device', deviceId);
+}
+
+/** A hash of a text that callers choose, which nobody outside can compute. */
+export function keyedHash(
+  { internalKey }: KeyedProject,
+  kind: 'device' | 'Idempotency-Key',
+  text: string,
+): Buffer {
+  return createHmac('sha256', internalKey).update(`${kind} ${text}`).digest();
 }
 
 /** The part of its project that stores a subscription: the first bits of its endpoint's hash. */
@@ -58,12 +73,12 @@ export function storedPairNumber(number: number): number | undefined {
 /** A visitor's choice as a subscription has it. */
 export function storedChoice(
   project: ProjectRef,
-  { userId, channels = [], ...others }: Choice,
+  { userId, channels = [], ...others }: StatedChoice,
 ): { readonly [Name in 'projectUser' | 'channels']: SubscriptionItem[Name] } {
   // A member that is not stored is a type error.
   others satisfies Readonly<Record<keyof typeof others, never>>;
   return {
-    projectUser: userId === undefined ? undefined : projectUser(project, userId),
+    projectUser: typeof userId === 'string' ? projectUser(project, userId) : undefined,
     channels: channels.length === 0 ? undefined : channels,
   };
 }

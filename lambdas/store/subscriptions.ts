@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type DynamoDBDocumentClient,
+  GetCommand,
   TransactWriteCommand,
   UpdateCommand,
-  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/project.ts';
 import type { Subscription } from '../../contract/schemas/subscription.ts';
@@ -13,6 +12,7 @@ import { cancellationReasons, conditionFailed, isConditionFailure } from './dyna
 import type { SubscriptionItem } from './items.ts';
 import {
   endpointHash,
+  type KeyedProject,
   partOf,
   projectUser,
   storedChoice,
@@ -22,6 +22,8 @@ import {
 
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {
+  /** When the request began: epoch ms. Default: now. */
+  readonly requestedAt?: number | undefined;
   /** Number of the VAPID pair that it was made with, if the request names its key. */
   readonly vapidPairNumber?: number | undefined;
   /**
@@ -30,6 +32,8 @@ export interface SavedSubscription extends Omit<Subscription, 'applicationServer
    */
   readonly assumedPairNumber?: number | undefined;
 }
+
+type Requested = SavedSubscription & { readonly requestedAt: number };
 
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
@@ -41,8 +45,29 @@ const fullMs = 5000;
 /** Full projects that a store remembers. */
 const fullCapacity = 1000;
 
-/** The condition that a subscription is stored. */
-const exists = 'attribute_exists(endpointHash)';
+/** What a stored subscription must meet to be changed. Values by their names without the colon. */
+interface Condition {
+  readonly expression: string;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
+const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
+
+/**
+ * Whether a subscription uses a pair before the current one, whose number is `:current`. The first pair has the number 0,
+ * which is not stored; one that was added before it has -1.
+ */
+export function earlierPair(currentPair: number): string {
+  return currentPair === 0
+    ? 'vapidPairNumber < :current'
+    : '(attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)';
+}
+
+/**
+ * A stored time that is this much later than now is that of a wrong clock, not of a later request. A write of a function
+ * for browsers is under way for less.
+ */
+const wrongClockMs = 60_000;
 
 /** Changes each subscription and a counter in one transaction, so that they always agree. */
 export function subscriptionStore(
@@ -54,28 +79,54 @@ export function subscriptionStore(
   const full = new Map<string, number>();
   return {
     /**
-     * Stores a subscription as given. A known endpoint is updated whatever the cap. A new one is added
-     * and counted only below the cap.
+     * Stores a subscription as given, unless a request that began later has stored it. A known endpoint is updated
+     * whatever the cap. A new one is added and counted only below the cap.
      * @param cap most subscribers of the project; null for no limit.
      */
     async save(
-      project: ProjectRef,
-      subscription: SavedSubscription,
+      project: KeyedProject,
+      { requestedAt = clock().getTime(), ...given }: SavedSubscription,
       cap: number | null,
       signal?: AbortSignal,
     ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'> {
-      const hash = endpointHash(subscription.endpoint.href);
+      const { ref } = project;
+      const subscription = { ...given, requestedAt };
+      const hash = endpointHash(project, given.endpoint.href);
       for (;;) {
-        if (await update(project, hash, subscription, signal)) return 'updated';
-        const outcome = await create(project, hash, subscription, cap, signal);
+        if (await update(ref, hash, subscription, signal)) return 'updated';
+        const outcome = await create(ref, hash, subscription, cap, signal);
         // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }
     },
 
     /**
-     * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing
-     * ones are ignored.
+     * Removes the subscription of a browser and its count, unless a request that began later has stored it. An unknown
+     * endpoint costs one read: a transaction would lock the counter.
+     * @param requestedAt when the request began: epoch ms.
+     */
+    async unsubscribe(
+      project: KeyedProject,
+      endpoint: string,
+      requestedAt: number,
+      signal?: AbortSignal,
+    ): Promise<void> {
+      const hash = endpointHash(project, endpoint);
+      const { Item } = await dynamo.send(
+        new GetCommand({
+          TableName: tables.subscriptions,
+          Key: subscriptionKey(project.ref, hash),
+          ProjectionExpression: 'updatedAt',
+          ConsistentRead: true,
+        }),
+        { abortSignal: signal },
+      );
+      if (Item !== undefined) await remove(project.ref, [hash], isEarlier(requestedAt), signal);
+    },
+
+    /**
+     * Deletes up to `sliceSizes.removalBatch` subscriptions and their counts in one transaction. Missing ones and
+     * repetitions are ignored.
      * @returns how many existed.
      */
     removeBatch(
@@ -83,7 +134,7 @@ export function subscriptionStore(
       endpointHashes: readonly Uint8Array[],
       signal?: AbortSignal,
     ): Promise<number> {
-      return remove(project, endpointHashes, { ConditionExpression: exists }, signal);
+      return remove(project, endpointHashes, exists, signal);
     },
 
     /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
@@ -94,8 +145,8 @@ export function subscriptionStore(
       signal?: AbortSignal,
     ): Promise<number> {
       const condition = {
-        ConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        expression: 'projectUser = :user',
+        values: { user: projectUser(project, userId) },
       };
       return remove(project, endpointHashes, condition, signal);
     },
@@ -108,8 +159,8 @@ export function subscriptionStore(
       signal?: AbortSignal,
     ): Promise<number> {
       const condition = {
-        ConditionExpression: `${exists} AND (attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)`,
-        ExpressionAttributeValues: { ':current': currentPair },
+        expression: `${exists.expression} AND ${earlierPair(currentPair)}`,
+        values: { current: currentPair },
       };
       return remove(project, endpointHashes, condition, signal);
     },
@@ -121,10 +172,7 @@ export function subscriptionStore(
       endpointHashes: readonly Uint8Array[],
       signal?: AbortSignal,
     ): Promise<number> {
-      const condition = {
-        ConditionExpression: 'updatedAt < :before',
-        ExpressionAttributeValues: { ':before': before },
-      };
+      const condition = { expression: 'updatedAt < :before', values: { before } };
       return remove(project, endpointHashes, condition, signal);
     },
 
@@ -140,67 +188,74 @@ export function subscriptionStore(
     },
   };
 
+  /** Whether a subscription was stored by a request that began before this one, or at the same time. */
+  function isEarlier(requestedAt: number): Condition {
+    return {
+      expression: '(updatedAt <= :requestedAt OR updatedAt > :wrong)',
+      values: { requestedAt, wrong: clock().getTime() + wrongClockMs },
+    };
+  }
+
   /**
-   * A write that arrives late, after that of a newer request, changes nothing: its `updatedAt` is older.
+   * A request that names neither user id nor channels clears both, but keeps imported ones: its browser has not chosen
+   * yet. Any other request ends the import.
    * @returns whether the subscription exists.
    */
   async function update(
     project: ProjectRef,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, vapidPairNumber, ...choice }: SavedSubscription,
+    { endpoint: { origin, path }, keys, vapidPairNumber, requestedAt, ...choice }: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const attributes = {
-      origin,
-      path,
-      ...keys,
-      ...storedChoice(project, choice),
+    const others = {
+      ...{ origin, path, ...keys, updatedAt: requestedAt },
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
-    for (let updatedAt = clock().getTime(); ; ) {
-      const refusal = await change(
-        project,
-        hash,
-        { ...attributes, updatedAt },
-        'updatedAt < :updatedAt',
-        signal,
-      );
-      if (refusal === undefined) return true;
-      const { stored } = refusal;
-      if (stored === undefined) return false;
-      // The response to an earlier attempt was lost.
-      if (hasAttributes(stored, attributes)) return true;
-      // Two requests in one millisecond, or a function whose clock was ahead.
-      updatedAt = stored.updatedAt + 1;
+    const all = { ...others, ...storedChoice(project, choice), imported: undefined };
+    const earlier = isEarlier(requestedAt);
+    const hasChosen = choice.userId !== undefined || choice.channels !== undefined;
+    if (hasChosen) return (await change(project, hash, all, earlier, signal)) !== 'absent';
+    const [own, imported] = ['attribute_not_exists', 'attribute_exists'].map((has) => ({
+      ...earlier,
+      expression: `${earlier.expression} AND ${has}(imported)`,
+    }));
+    for (;;) {
+      const found = await change(project, hash, all, own!, signal);
+      if (typeof found === 'string') return found === 'changed';
+      // Otherwise a later request has stored it.
+      if (!found.imported) return true;
+      const kept = await change(project, hash, others, imported!, signal);
+      if (typeof kept === 'string') return kept === 'changed';
+      if (kept.imported) return true;
     }
   }
 
   /**
-   * Sets attributes of a subscription, and removes undefined ones.
-   * @returns undefined, or the subscription that does not meet the condition, if it exists.
+   * Sets attributes of a subscription that meets the condition, and removes undefined ones.
+   * @returns the subscription if it does not meet the condition.
    */
   async function change(
     project: ProjectRef,
     hash: Uint8Array,
     attributes: Partial<SubscriptionItem>,
-    condition: string,
+    { expression, values: conditionValues }: Condition,
     abortSignal?: AbortSignal,
-  ): Promise<{ readonly stored: SubscriptionItem | undefined } | undefined> {
+  ): Promise<'changed' | 'absent' | SubscriptionItem> {
     try {
       await dynamo.send(
         new UpdateCommand({
           TableName: tables.subscriptions,
           Key: subscriptionKey(project, hash),
-          ConditionExpression: condition,
+          ConditionExpression: expression,
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          ...attributeChanges(attributes),
+          ...attributeChanges(attributes, { conditionValues }),
         }),
         { abortSignal },
       );
-      return undefined;
+      return 'changed';
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
-      return { stored: error.Item as SubscriptionItem | undefined };
+      return (error.Item as SubscriptionItem | undefined) ?? 'absent';
     }
   }
 
@@ -212,8 +267,9 @@ export function subscriptionStore(
       keys,
       assumedPairNumber = 0,
       vapidPairNumber = assumedPairNumber,
+      requestedAt,
       ...choice
-    }: SavedSubscription,
+    }: Requested,
     cap: number | null,
     abortSignal: AbortSignal | undefined,
   ) {
@@ -227,8 +283,8 @@ export function subscriptionStore(
       ...keys,
       ...storedChoice(project, choice),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
-      createdAt: now,
-      updatedAt: now,
+      createdAt: requestedAt,
+      updatedAt: requestedAt,
     };
     const Put = {
       TableName: tables.subscriptions,
@@ -260,29 +316,36 @@ export function subscriptionStore(
   async function remove(
     project: ProjectRef,
     endpointHashes: readonly Uint8Array[],
-    condition: Pick<UpdateCommandInput, 'ConditionExpression' | 'ExpressionAttributeValues'>,
+    { expression: ConditionExpression, values }: Condition,
     abortSignal: AbortSignal | undefined,
   ): Promise<number> {
-    if (endpointHashes.length === 0) return 0;
-    const deletions = endpointHashes.map((hash) => ({
-      Delete: {
-        TableName: tables.subscriptions,
-        Key: subscriptionKey(project, hash),
-        ...condition,
-      },
-    }));
-    const TransactItems = [...deletions, ...decrements(project, endpointHashes)];
-    try {
-      await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
-      return endpointHashes.length;
-    } catch (error) {
-      const reasons = cancellationReasons(error);
-      if (!reasons.some(conditionFailed)) throw error;
-      // Without the attribute the project is being deleted with its subscriptions.
-      if (reasons.slice(endpointHashes.length).some(conditionFailed)) return 0;
-      const remaining = endpointHashes.filter((_, index) => !conditionFailed(reasons[index]));
-      return remove(project, remaining, condition, abortSignal);
+    const ExpressionAttributeValues =
+      values && Object.fromEntries(Object.entries(values).map(([name, it]) => [`:${name}`, it]));
+    const condition = { ConditionExpression, ExpressionAttributeValues };
+    // DynamoDB refuses a transaction that has an item twice.
+    const byHash = new Map(endpointHashes.map((hash) => [Buffer.from(hash).toString('hex'), hash]));
+    let hashes = [...byHash.values()];
+    while (hashes.length > 0) {
+      const deletions = hashes.map((hash) => ({
+        Delete: {
+          TableName: tables.subscriptions,
+          Key: subscriptionKey(project, hash),
+          ...condition,
+        },
+      }));
+      const TransactItems = [...deletions, ...decrements(project, hashes)];
+      try {
+        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+        break;
+      } catch (error) {
+        const reasons = cancellationReasons(error);
+        if (!reasons.some(conditionFailed)) throw error;
+        // Without the attribute the project is being deleted with its subscriptions.
+        if (reasons.slice(hashes.length).some(conditionFailed)) return 0;
+        hashes = hashes.filter((_, index) => !conditionFailed(reasons[index]));
+      }
     }
+    return hashes.length;
   }
 
   /** The part that a subscription was counted in may have been another one: only the sum matters. */
@@ -295,18 +358,4 @@ export function subscriptionStore(
     }
     return [...removed].map(([part, number]) => ({ Update: giveBackUnits(counter, part, number) }));
   }
-}
-
-/** Whether a stored subscription already is as these attributes would make it. */
-export function hasAttributes(
-  stored: SubscriptionItem,
-  attributes: Partial<SubscriptionItem>,
-): boolean {
-  const names = Object.keys(attributes) as (keyof SubscriptionItem)[];
-  return names.every((name) => {
-    const [one, other] = [stored[name], attributes[name]];
-    return one instanceof Uint8Array && other instanceof Uint8Array
-      ? Buffer.from(one).equals(other)
-      : isDeepStrictEqual(one, other);
-  });
 }

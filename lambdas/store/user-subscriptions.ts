@@ -7,7 +7,7 @@ import type { SubscriptionStore } from './subscriptions.ts';
 
 export type UserSubscription = Pick<
   SubscriptionItem,
-  'endpointHash' | 'origin' | 'createdAt' | 'updatedAt'
+  'origin' | 'path' | 'createdAt' | 'updatedAt'
 >;
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
@@ -24,7 +24,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
       signal?: AbortSignal,
     ): Promise<readonly UserSubscription[]> {
       const found: UserSubscription[] = [];
-      const reading = pages(project, userId, 'endpointHash, origin, createdAt, updatedAt', signal);
+      const reading = pages(project, userId, ['origin', 'path', 'createdAt', 'updatedAt'], signal);
       for await (const { Items = [] } of reading) found.push(...(Items as UserSubscription[]));
       return found;
     },
@@ -35,7 +35,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
       userId: string,
       signal?: AbortSignal,
     ): Promise<HashPages> {
-      const reading = pages(project, userId, 'endpointHash', signal);
+      const reading = pages(project, userId, ['endpointHash'], signal);
       const first = await reading.next();
       return (async function* () {
         for (let page = first; !page.done; page = await reading.next()) {
@@ -49,7 +49,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
   function pages(
     project: ProjectRef,
     userId: string,
-    ProjectionExpression: string,
+    attributes: readonly (keyof SubscriptionItem)[],
     abortSignal: AbortSignal | undefined,
   ) {
     return paginateQuery(
@@ -59,7 +59,8 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
         IndexName: byUserIndex,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ProjectionExpression,
+        ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
       },
       { abortSignal },
     );

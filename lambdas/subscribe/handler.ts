@@ -26,6 +26,8 @@ export const handler = browserChain({ ...settings, projects }).handler(async (ev
   const { project, signal } = event;
   const input = jsonBody(event, schema, limits.bodyBytes.subscribe);
   const cap = environment.SUBSCRIBER_CAP;
-  await subscribe({ subscriptions, projects, clock }, project, input, cap, signal);
+  const { timeEpoch: requestedAt } = event.requestContext;
+  const request = { ...input, requestedAt };
+  await subscribe({ subscriptions, projects, clock }, project, request, cap, signal);
   return respond(201, { ok: true });
 });

@@ -11,6 +11,11 @@ export interface SubscribeDependencies {
   readonly clock: () => Date;
 }
 
+export interface SubscribeRequest extends Subscription {
+  /** When the gateway got it: epoch ms. Of two requests of a browser, the later one counts. */
+  readonly requestedAt: number;
+}
+
 /**
  * Adds a browser's subscription to a project, or updates it.
  * @param remembered the project, which may have been read a while ago.
@@ -19,7 +24,7 @@ export interface SubscribeDependencies {
 export async function subscribe(
   { subscriptions, projects, clock }: SubscribeDependencies,
   remembered: IdentityProject,
-  { applicationServerKey, userIdSignature, ...subscription }: Subscription,
+  { applicationServerKey, userIdSignature, ...subscription }: SubscribeRequest,
   deployedCap: number,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -29,7 +34,7 @@ export async function subscribe(
   const vapidPairNumber = await pairOf(projects, project, applicationServerKey, signal);
   const assumedPairNumber = project.vapid.current.number;
   const outcome = await subscriptions.save(
-    project.ref,
+    project,
     { ...subscription, vapidPairNumber, assumedPairNumber },
     cap,
     signal,
@@ -53,10 +58,10 @@ export async function subscribe(
    */
   async function expectProven(
     project: IdentityProject,
-    userId: string | undefined,
+    userId: string | null | undefined,
     signature: string | undefined,
   ): Promise<IdentityProject> {
-    if (userId === undefined) return project;
+    if (typeof userId !== 'string') return project;
     if (signature === undefined) {
       if (project.userIds === 'open') return project;
       throw new ServiceError(

@@ -4,7 +4,6 @@ import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { endpointHash } from '../store/subscription-keys.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.unsubscribe);
@@ -16,8 +15,9 @@ const subscriptions = subscriptionStore(
 );
 
 export const handler = browserChain(settings).handler(async (event) => {
+  const { project, signal, requestContext } = event;
   const { endpoint } = query(event, unsubscribeSchema);
   // Idempotent: an unknown endpoint also returns 200.
-  await subscriptions.removeBatch(event.project.ref, [endpointHash(endpoint.href)], event.signal);
+  await subscriptions.unsubscribe(project, endpoint.href, requestContext.timeEpoch, signal);
   return respond(200, { ok: true });
 });

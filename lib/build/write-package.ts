@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import ts from 'typescript';
-import { version } from '../../package.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 import { type Assets, assetsFile } from '../service-function.ts';
 import { bundleFunctions, filesIn } from './bundle-functions.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -21,7 +21,7 @@ const entryPoints = {
  * @param root of the repository.
  * @param target absolute; must exist.
  */
-export async function writeAwsPackage(root: string, target: string) {
+export async function writeAwsPackage(root: string, target: string, version = packageJson.version) {
   const folder = join(target, 'carillon-aws');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);

@@ -1,4 +1,11 @@
-import { style } from './style.ts';
+/** A browser may deny storage, have no room, or lack what the elements need. @returns undefined if it throws. */
+export function attempt<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
 
 /** Creates an element. Scripts of sites with strict policies may not set `innerHTML`. */
 export function create<Tag extends keyof HTMLElementTagNameMap>(
@@ -19,7 +26,7 @@ export function create<Tag extends keyof HTMLElementTagNameMap>(
  */
 export function attach(
   ownStyle: string,
-  parent: Element | undefined,
+  parent: Element | null | undefined,
   ...children: readonly Element[]
 ): HTMLElement {
   const host = create('div', parent ? {} : { class: 'floating' });
@@ -28,6 +35,40 @@ export function attach(
   sheet.replaceSync(style + ownStyle);
   root.adoptedStyleSheets = [sheet];
   root.append(...children);
-  (parent ?? document.body).append(host);
+  // A script in the head may run before there is a body.
+  (parent ?? document.body ?? document.documentElement).append(host);
   return host;
 }
+
+const svg = 'http://www.w3.org/2000/svg';
+
+/** An icon of one path, 24 units wide and high, and what changes its path. */
+export function createIcon(d: string) {
+  const icon = document.createElementNS(svg, 'svg');
+  const path = document.createElementNS(svg, 'path');
+  const draw = (d: string) => path.setAttribute('d', d);
+  icon.setAttribute('viewBox', '0 0 24 24');
+  icon.append(path);
+  draw(d);
+  return { icon, draw };
+}
+
+/**
+ * What all elements of the SDK have in common. Sites style every `div`, so the host takes nothing from the page but its
+ * `color-scheme`, which the system colours follow: `!important` in a shadow tree wins over any rule of the page. Sizes
+ * are in `em` of the visitor's own text size, because sites change the `rem`.
+ */
+const style = `
+:host{all:initial!important;color-scheme:inherit!important;display:flow-root!important;color:var(--carillon-color,CanvasText)!important;font:var(--carillon-font,medium/1.4 system-ui,sans-serif)!important;--background:var(--carillon-background,Canvas);--line:1px solid color-mix(in srgb,currentColor 18%,transparent)}
+:host::before,:host::after{content:none!important}
+:host([hidden]),[hidden]{display:none!important}
+:host(.floating){position:fixed!important;inset-block-end:max(1em,env(safe-area-inset-bottom))!important;inset-inline-end:1em!important;z-index:2147483647!important;max-width:min(20em,100vw - 2em)!important;pointer-events:none!important}
+*{box-sizing:border-box;pointer-events:auto}
+p{margin:0}
+#panel,section:not(:empty){padding:1em;border:var(--line);border-radius:12px;background:var(--background);box-shadow:0 .5em 2em #0003}
+button{font:inherit;min-width:max(44px,2.75em);min-height:max(44px,2.75em);padding:.5em;border:1px solid;border-radius:9em;color:inherit;background:var(--background);cursor:pointer}
+:disabled{opacity:.5;cursor:default}
+:focus-visible{outline:3px solid;outline-offset:2px;box-shadow:0 0 0 7px var(--background)}
+@media (prefers-reduced-motion:no-preference){#panel,section{animation:appear .2s}}
+@keyframes appear{from{opacity:0}}
+`;

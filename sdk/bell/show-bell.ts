@@ -1,24 +1,19 @@
 import type { CarillonClient, PushState } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
-import { attach, create } from './elements.ts';
-import { helpOf } from './help.ts';
-import { createIcon } from './icon.ts';
-import { forgetChannels, keepChannels, keptChannels } from './kept-channels.ts';
-import { panelStyle } from './panel-style.ts';
-import { type BellTexts, english } from './texts.ts';
+import { attach, attempt, create, createIcon } from './elements.ts';
+import { type BellTexts, english, helpOf, type TextsOf, withTexts } from './texts.ts';
 
 export interface BellOptions {
   /** Where to put it. Default: it floats in the corner at the end of the page. */
-  readonly parent?: Element;
+  readonly parent?: Element | null | undefined;
   /** Replaces texts, such as with translations. */
-  readonly texts?: Partial<BellTexts>;
+  readonly texts?: TextsOf<BellTexts> | undefined;
   /** Channels that visitors can choose once they are subscribed: their labels by their names. */
-  readonly channels?: Readonly<Record<string, string>>;
+  readonly channels?: Readonly<Record<string, string>> | undefined;
 }
 
 const bell = 'M6 17v-6a6 6 0 0 1 12 0v6l2 1H4zM10 21h4';
 const slash = 'M3 3l18 18';
-const cross = 'M6 6l12 12M18 6L6 18';
 
 /**
  * Adds a button that opens a panel: a switch that subscribes and unsubscribes the browser, and the channels. The panel
@@ -26,24 +21,23 @@ const cross = 'M6 6l12 12M18 6L6 18';
  * the browser has no push, the button is hidden.
  * @returns a function that removes it.
  */
-export function showBell(
-  push: CarillonClient,
-  { parent, texts = {}, channels = {} }: BellOptions = {},
-) {
-  const all = { ...english, ...texts };
+export function showBell(push: CarillonClient, options: BellOptions = {}): () => void {
+  return attempt(() => addBell(push, options)) ?? (() => {});
+}
+
+function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: BellOptions) {
+  const all = withTexts(english, texts);
   const { icon, draw } = createIcon(bell);
   const button = create('button', { type: 'button', 'aria-controls': 'panel' }, icon);
-  const toggle = create('input', { type: 'checkbox', role: 'switch' });
-  const close = create('button', { type: 'button', 'aria-label': all.close });
-  close.append(createIcon(cross).icon);
+  const toggle = create('input', { type: 'checkbox', role: 'switch', id: 'switch' });
   const boxes = Object.keys(channels).map((value) => create('input', { type: 'checkbox', value }));
   const choice = create(
-    'fieldset',
-    {},
-    create('legend', {}, all.channels),
+    'div',
+    { role: 'group', 'aria-labelledby': 'what' },
+    create('p', { id: 'what' }, all.channels),
     ...boxes.map((box) => create('label', {}, box, channels[box.value]!)),
   );
-  choice.hidden = boxes.length === 0;
+  const hint = create('p', {}, all.turnOn);
   const status = create('p', { role: 'status', id: 'status' });
   const panel = create(
     'div',
@@ -54,56 +48,57 @@ export function showBell(
       'aria-label': all.label,
       'aria-describedby': 'status',
     },
-    create('header', {}, create('label', {}, toggle, all.label), close),
-    choice,
-    status,
+    create('header', {}, create('label', { for: 'switch' }, all.label), toggle, status),
+    ...(boxes[0] ? [choice, hint] : []),
   );
   const host = attach(panelStyle, parent, button, panel);
   host.hidden = true;
   let state: PushState;
-  let help = '';
+  /** The state in words, or what to do about it. */
+  let summary = '';
   /** Attempts that have not ended. Until then the inputs show what the visitor wants. */
   let pending = 0;
   /** Ends the listeners of the open panel. */
   let opened: AbortController | undefined;
 
   const isOn = () => state.subscribed && state.permission === 'granted';
-  const stateText = () => `${all.label}: ${isOn() ? all.on : all.off}`;
 
   function show(newState: PushState): void {
     state = newState;
-    const newHelp = helpOf(state, all, self);
-    if (newHelp !== help) status.textContent = newHelp;
-    help = newHelp;
-    host.hidden = !state.supported && help === '';
     const on = isOn();
-    button.setAttribute('aria-label', stateText());
+    const help = helpOf(state, all, window);
+    const newSummary = help || (on ? all.onHere : all.offHere);
+    if (newSummary !== summary) status.textContent = newSummary;
+    summary = newSummary;
+    host.hidden = !state.supported && !help;
+    button.setAttribute('aria-label', `${all.label}: ${on ? all.on : all.off}`);
     draw(on ? bell : bell + slash);
     button.classList.toggle('on', on);
-    if (pending > 0) return;
+    toggle.disabled = Boolean(help);
+    if (pending) return;
     toggle.checked = on;
-    choice.disabled = !on;
-    const chosen = (on ? undefined : keptChannels()) ?? state.channels;
-    for (const box of boxes) box.checked = chosen.includes(box.value);
+    choice.hidden = !on;
+    hint.hidden = on || toggle.disabled;
+    for (const box of boxes) box.checked = state.channels.includes(box.value);
   }
 
-  /** Says what it has led to: the text, if the state is the wanted one. */
-  async function attempt(
+  const refresh = () => push.state().then(show, () => {});
+
+  /** Says what it has led to: the text, or the state. */
+  async function act(
     work: () => Promise<unknown>,
     textOf: (failure: CarillonError | undefined) => string,
   ): Promise<void> {
     status.textContent = '';
     pending++;
-    let failure: CarillonError | undefined;
-    try {
-      // Nothing is awaited before: browsers show the prompt only within a click.
-      await work();
-    } catch (error) {
-      failure = error as CarillonError;
-    }
+    // Nothing is awaited before: browsers show the prompt only within a click.
+    const failure = await work().then(
+      () => undefined,
+      (error: CarillonError) => error,
+    );
     pending--;
-    show(await push.state());
-    status.textContent = help || textOf(failure);
+    await refresh();
+    status.textContent = textOf(failure) || summary;
   }
 
   function closePanel(): void {
@@ -120,7 +115,7 @@ export function showBell(
   function openPanel(): void {
     opened = new AbortController();
     const { signal } = opened;
-    status.textContent = help;
+    status.textContent = summary;
     panel.hidden = false;
     button.setAttribute('aria-expanded', 'true');
     panel.style.translate = '';
@@ -134,44 +129,85 @@ export function showBell(
       event.composedPath().includes(host) || closeAndReturn();
     addEventListener('pointerup', closeFromOutside, { signal });
     // Also a permission that was changed without an event.
-    push.state().then(show);
+    refresh();
   }
 
   toggle.onchange = () => {
     const wanted = toggle.checked;
     const kept = keptChannels();
     if (!wanted) keepChannels(state.channels);
-    attempt(
+    act(
       () =>
         wanted
           ? push.subscribe(kept && { channels: kept }).then(forgetChannels)
           : push.unsubscribe(),
-      (failure) => {
-        // An unsubscribed browser stays unsubscribed, even if the service did not respond.
-        if (isOn() === wanted) return stateText();
-        return failure?.code === 'permission_dismissed' ? '' : all.failed;
-      },
+      // An unsubscribed browser stays unsubscribed, even if the service did not respond.
+      (failure) =>
+        isOn() === wanted || failure?.code === 'permission_dismissed' ? '' : all.failed,
     );
   };
   choice.onchange = () => {
     // Also the channels that have no box.
     const others = state.channels.filter((name) => !(name in channels));
     const chosen = boxes.filter(({ checked }) => checked).map(({ value }) => value);
-    attempt(
+    act(
       () => push.setChannels([...others, ...chosen]),
       (failure) => (failure ? all.failed : all.saved),
     );
   };
   button.onclick = () => (panel.hidden ? openPanel() : closeAndReturn());
-  close.onclick = closeAndReturn;
   // Without a target, the window or the browser's prompt has taken the focus.
   host.addEventListener('focusout', ({ relatedTarget }) => relatedTarget && closePanel());
   closePanel();
-  push.state().then(show);
+  refresh();
   const removeListener = push.on('change', show);
   return () => {
     removeListener();
     closePanel();
     host.remove();
   };
+}
+
+/**
+ * Of the bell and its panel. The floating panel is above the bell, another one below it. Borders draw the switch,
+ * because forced colours leave them.
+ */
+const panelStyle = `
+:host{position:relative!important;width:max-content!important}
+:host(.floating){display:flex!important;flex-direction:column-reverse!important;align-items:end!important}
+#panel{width:max-content;max-width:min(20em,100vw - 2em)}
+:host(.floating) #panel{margin-block-end:.5em;max-height:calc(100vh - 6em);overflow:auto}
+:host(:not(.floating)) #panel{position:absolute;inset-block-start:calc(100% + .5em);inset-inline-start:0;z-index:2147483647}
+header{display:grid;grid-template-columns:1fr auto;gap:0 1em}
+header label,#what{font-weight:600}
+header~*{margin-block-start:1em}
+#what{border-block-start:var(--line);padding-block-start:1em}
+#what~label{display:flex;align-items:center;gap:.5em;min-height:44px}
+input{flex:none;margin:0;width:1.5em;height:1.5em;color:inherit;accent-color:currentColor;font:inherit}
+[role=switch]{appearance:none;width:3em;height:1.75em;border:2px solid;border-radius:1em;display:flex;align-items:center;padding:.125em;cursor:pointer;grid-row:span 2}
+[role=switch]::before{content:"";border:.6em solid;border-radius:50%}
+[role=switch]:checked{justify-content:end;background:currentColor}
+[role=switch]:checked::before{border-color:var(--background)}
+svg{display:block;margin:auto;width:1.5em;fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
+.on svg{fill:currentColor}
+`;
+
+/**
+ * The channels of a visitor who has switched notifications off, for the day when they are switched on again:
+ * `unsubscribe()` forgets them.
+ */
+const storageKey = 'carillon-channels';
+
+function keepChannels(channels: readonly string[]): void {
+  attempt(() => localStorage.setItem(storageKey, channels.join(' ')));
+}
+
+/** Undefined if nobody has switched off. */
+function keptChannels(): readonly string[] | undefined {
+  const kept = attempt(() => localStorage.getItem(storageKey));
+  return kept?.split(' ').filter(Boolean);
+}
+
+function forgetChannels(): void {
+  attempt(() => localStorage.removeItem(storageKey));
 }

@@ -1,14 +1,14 @@
 import type { CarillonClient } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
-import { attach, create } from './elements.ts';
+import { attach, attempt, create } from './elements.ts';
 import type { BellOptions } from './show-bell.ts';
-import { english } from './texts.ts';
+import { english, withTexts } from './texts.ts';
 
 export interface PromptOptions extends Omit<BellOptions, 'channels'> {
   /** Default: 0. */
-  readonly delaySeconds?: number;
+  readonly delaySeconds?: number | undefined;
   /** For how long it stays away after "Not now". Default: 30. */
-  readonly notNowDays?: number;
+  readonly notNowDays?: number | undefined;
 }
 
 const storageKey = 'carillon-not-now';
@@ -16,9 +16,10 @@ const storageKey = 'carillon-not-now';
 /** It is above a floating bell, and below its panel. */
 const promptStyle = `
 :host(.floating){z-index:2147483646!important}
-section:not(:empty){padding:1em;border:1px solid;border-radius:.5em;background:var(--background)}
 :host(.floating) section{margin-block-end:4em}
-section button{margin:1em .5em 0 0;padding-inline:1em}
+button{margin:1em .5em 0 0;padding-inline:1em}
+p+button{color:var(--background);background:var(--carillon-color,CanvasText)}
+button+button{border-color:transparent}
 `;
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -29,11 +30,15 @@ const dayMs = 24 * 60 * 60 * 1000;
  * not move the focus.
  * @returns a function that removes it.
  */
-export function showPrompt(
+export function showPrompt(push: CarillonClient, options: PromptOptions = {}): () => void {
+  return attempt(() => addPrompt(push, options)) ?? (() => {});
+}
+
+function addPrompt(
   push: CarillonClient,
-  { parent, texts = {}, delaySeconds = 0, notNowDays = 30 }: PromptOptions = {},
+  { parent, texts = {}, delaySeconds = 0, notNowDays = 30 }: PromptOptions,
 ) {
-  const all = { ...english, ...texts };
+  const all = withTexts(english, texts);
   const section = create('section', { 'aria-label': all.label, 'aria-live': 'polite' });
   const host = attach(promptStyle, parent, section);
   const removeListener = push.on('change', ({ subscribed, permission }) => {
@@ -46,14 +51,17 @@ export function showPrompt(
   }
 
   function refuse(): void {
-    localStorage.setItem(storageKey, String(Date.now()));
+    attempt(() => localStorage.setItem(storageKey, String(Date.now())));
     remove();
   }
 
   async function ask(): Promise<void> {
     const { permission } = await push.state();
-    const refusedAt = Number(localStorage.getItem(storageKey));
-    if (permission !== 'default' || Date.now() - refusedAt < notNowDays * dayMs) return remove();
+    // Storage that is denied throws: then "Not now" cannot be remembered, and nobody is asked.
+    const refusedMs = Date.now() - Number(localStorage.getItem(storageKey));
+    // A time later than now was stored while the clock was wrong.
+    const isRefused = refusedMs >= 0 && refusedMs < notNowDays * dayMs;
+    if (permission !== 'default' || isRefused) return remove();
     const accept = create('button', { type: 'button' }, all.accept);
     const notNow = create('button', { type: 'button' }, all.notNow);
     const question = create('p', {}, all.question);
@@ -69,7 +77,6 @@ export function showPrompt(
     section.append(question, accept, notNow);
   }
 
-  // Storage that is denied throws: then "Not now" cannot be remembered, and nobody is asked.
   setTimeout(() => ask().catch(remove), delaySeconds * 1000);
   return remove;
 }

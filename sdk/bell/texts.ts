@@ -1,3 +1,5 @@
+import type { UnsupportedReason } from '../client/environment.ts';
+
 export const englishHelp = {
   /** How to add the site to the home screen of iOS and iPadOS. */
   install:
@@ -20,8 +22,11 @@ export const english = {
   /** The state, after the label and a colon: `Notifications: on`. */
   on: 'on',
   off: 'off',
-  /** Name of the button that closes the panel, for screen readers. */
-  close: 'Close',
+  /** The state, below the label. */
+  onHere: 'On in this browser',
+  offHere: 'Off in this browser',
+  /** While it is off, in place of the channels. */
+  turnOn: 'Turn on to choose what to receive.',
   /** Above the check boxes of the channels. */
   channels: 'What to receive',
   /** Other channels are stored. */
@@ -33,8 +38,39 @@ export const english = {
   notNow: 'Not now',
 };
 
+/** Texts of which any may be missing: it is English then. */
+export type TextsOf<Texts> = { readonly [Name in keyof Texts]?: string | undefined };
+
+export function withTexts<Texts extends object>(english: Texts, given: TextsOf<Texts>): Texts {
+  const texts: { [Name in keyof Texts]?: unknown } = { ...given };
+  for (const name in english) texts[name] ??= english[name];
+  return texts as Texts;
+}
+
 /** What a visitor has to do before the browser can subscribe. */
 export type HelpTexts = { readonly [Name in keyof typeof englishHelp]: string };
 
 /** What visitors read in the bell and in the prompt. */
 export type BellTexts = { readonly [Name in keyof typeof english]: string };
+
+/** The used part of `PushState`. */
+interface State {
+  readonly reason: UnsupportedReason | undefined;
+  readonly permission: string;
+}
+
+/** The used part of `window`. */
+interface Browser {
+  /** WebKit on iOS and iPadOS has `standalone`. */
+  readonly navigator: { readonly userAgent: string };
+}
+
+/** @returns what the visitor has to do before the bell can subscribe; empty if nothing. */
+export function helpOf({ reason, permission }: State, texts: HelpTexts, browser: Browser) {
+  if (reason === 'ios_not_installed') return texts.install;
+  if (permission !== 'denied') return '';
+  const { navigator } = browser;
+  if ('standalone' in navigator) return texts.deniedOnIos;
+  if (/Firefox/.test(navigator.userAgent)) return texts.deniedInFirefox;
+  return /Chrom/.test(navigator.userAgent) ? texts.deniedInChromium : texts.deniedInSafari;
+}

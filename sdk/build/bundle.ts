@@ -12,6 +12,8 @@ export const entryPoints = {
   'carillon-bell.mjs': 'bell/carillon-bell.ts',
   'carillon-check.mjs': 'check/carillon-check.ts',
   'carillon-sw.js': 'worker/carillon-sw.ts',
+  // For bundlers, as a part of a site's own worker.
+  'carillon-sw.mjs': 'worker/carillon-sw.ts',
   'carillon-server.mjs': 'server/carillon-server.ts',
 } as const;
 
@@ -56,7 +58,7 @@ export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
       sourcemap: 'external',
       target,
       plugins: [constants],
-      define: { VERSION: JSON.stringify(version) },
+      define: { VERSION: JSON.stringify(version), IMPORTED: String(file.endsWith('.mjs')) },
       banner: { js: `/*! Carillon ${version}, Apache-2.0 */` },
       write: false,
       logLevel: 'silent',

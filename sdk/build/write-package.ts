@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { version } from '../../package.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 import { bundleSdk } from './bundle.ts';
 import { emitTypes } from './emit-types.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -17,7 +17,11 @@ export interface WrittenPackage {
  * @param root of the repository.
  * @param target absolute. Whatever it contained is removed.
  */
-export async function writePackage(root: string, target: string): Promise<WrittenPackage> {
+export async function writePackage(
+  root: string,
+  target: string,
+  version = packageJson.version,
+): Promise<WrittenPackage> {
   const folder = join(target, 'carillon');
   rmSync(target, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -1,11 +1,15 @@
-import { helpOf } from '../bell/help.ts';
+import { helpOf, type TextsOf, withTexts } from '../bell/texts.ts';
+import { type UnsupportedReason, unsupportedReason } from '../client/environment.ts';
 import { type CarillonOptions, readOptions, type Settings } from '../client/options.ts';
-import { findRegistration, unusableResponse } from '../client/service-worker.ts';
-import { type UnsupportedReason, unsupportedReason } from '../client/unsupported-reason.ts';
+import {
+  fetchFile,
+  findRegistration,
+  otherWorker,
+  unusableResponse,
+} from '../client/service-worker.ts';
 import { readRegistration } from '../common/storage.ts';
-import { hasKey } from '../common/subscription.ts';
-import { pushServiceText } from './push-service.ts';
-import { systemAdvice } from './system-advice.ts';
+import { hasKey, isDead } from '../common/subscription.ts';
+import { timing } from '../common/timing.ts';
 import { type CheckName, type CheckTexts, english, fill } from './texts.ts';
 
 /** One of the things that must be right for notifications to arrive here. */
@@ -19,23 +23,25 @@ export interface CheckResult {
 
 const unsupportedTexts: Readonly<Record<UnsupportedReason, keyof CheckTexts>> = {
   insecure_context: 'insecure',
+  embedded: 'embedded',
+  storage_denied: 'storageDenied',
   ios_not_installed: 'install',
   no_push: 'noPush',
 };
 
 /**
  * Finds out why notifications may not arrive in this browser. It changes nothing, asks the visitor nothing, and sends
- * nothing anywhere.
+ * nothing anywhere. It reports nothing that it could not read, and no consequence of another problem.
  * @param options as for `init`.
  * @param texts replaces texts, such as with translations.
- * @returns the results up to the first problem that makes the others meaningless, and advice.
  */
 export async function check(
   options: CarillonOptions,
-  texts: Partial<CheckTexts> = {},
+  texts: TextsOf<CheckTexts> = {},
 ): Promise<readonly CheckResult[]> {
-  const all = { ...english, ...texts };
-  const settings = readOptions(options, document.baseURI, self.origin);
+  const all = withTexts(english, texts);
+  const settings = readOptions(options, document.baseURI, location.origin);
+  const { project, scope } = settings;
   const results: CheckResult[] = [];
   const add = (name: CheckName, problem: string | undefined, found: string) => {
     const level = problem === undefined ? 'ok' : 'problem';
@@ -43,34 +49,47 @@ export async function check(
     return problem === undefined;
   };
 
-  const reason = unsupportedReason(self);
+  const reason = unsupportedReason(window);
   if (!add('page', reason && all[unsupportedTexts[reason]], all.supported)) return results;
   const isAllowed = add('permission', permissionProblem(all), all.allowed);
-  const worker = await findRegistration(settings.scope);
-  const workerProblem = await problemOfWorker(worker, settings, all);
-  add('service worker', workerProblem, fill(all.workerActive, { file: settings.serviceWorker }));
-  const subscription = (await worker?.pushManager.getSubscription()) ?? null;
-  const subscriptionProblem = problemOfSubscription(subscription, settings, all);
-  const isSubscribed = add('subscription', subscriptionProblem, all.subscribed);
-  if (subscription !== null && isSubscribed) {
-    const { problem, text } = await pushServiceText(subscription.endpoint, navigator, all);
-    add('push service', problem, text);
-    const stored = await readRegistration(settings.scope);
-    const { baseUrl, projectId } = settings.project;
-    const isRegistered =
-      stored?.endpoint === subscription.endpoint && stored.projectId === projectId;
-    const time = new Date(stored?.registeredAt ?? 0).toLocaleString();
-    add(
-      'registration',
-      isRegistered ? undefined : fill(all.notRegistered, { baseUrl }),
-      fill(all.registered, { baseUrl, time }),
-    );
+  const isRead = await readWorker(scope).then(
+    (registration) => ({ registration }),
+    () => undefined,
+  );
+  const registration = isRead?.registration;
+  const workerProblem = await problemOfWorker(registration, settings, all);
+  const found = fill(all.workerActive, { file: pathOf(settings.serviceWorker) });
+  if (registration || workerProblem) add('service worker', workerProblem, found);
+  else if (isRead && isAllowed) add('service worker', await missingWorker(settings, all), '');
+  const subscription =
+    isAllowed && (await registration?.pushManager.getSubscription().catch(() => undefined));
+  if (subscription === null) add('subscription', all.notSubscribed, '');
+  if (subscription) {
+    const isOwn = hasKey(subscription, project.applicationServerKey);
+    add('subscription', isOwn ? undefined : all.otherKey, all.subscribed);
+    if (isOwn) {
+      const { problem, text } = await pushServiceText(subscription.endpoint, navigator, all);
+      add('push service', problem, text);
+      await addRegistration(subscription);
+    }
   }
   if (isAllowed) {
     const message = fill(all.hidden, { advice: systemAdvice(navigator.userAgent, all) });
     results.push({ name: 'system', level: 'advice', message });
   }
   return results;
+
+  async function addRegistration({ endpoint }: PushSubscription): Promise<void> {
+    const { baseUrl, projectId } = project;
+    try {
+      const stored = await readRegistration(scope);
+      const isRegistered = stored?.endpoint === endpoint && stored.projectId === projectId;
+      const time = new Date(stored?.registeredAt ?? 0).toLocaleString();
+      const notRegistered = fill(all.notRegistered, { baseUrl });
+      const registered = fill(all.registered, { baseUrl, time });
+      add('registration', isRegistered ? undefined : notRegistered, registered);
+    } catch {}
+  }
 }
 
 /**
@@ -80,48 +99,127 @@ export async function check(
  */
 export async function showTestNotification(
   options: CarillonOptions,
-  texts: Partial<CheckTexts> = {},
+  texts: TextsOf<CheckTexts> = {},
 ): Promise<boolean> {
-  const { testTitle, testBody: body } = { ...english, ...texts };
-  const { scope } = readOptions(options, document.baseURI, self.origin);
-  if (unsupportedReason(self) !== undefined || Notification.permission !== 'granted') return false;
-  const worker = await findRegistration(scope);
-  if (!worker?.active) return false;
-  // The worker takes clicks only of notifications that Carillon sent.
-  await worker.showNotification(testTitle, { body, tag: 'carillon-check' });
-  return true;
+  const { testTitle, testBody: body } = withTexts(english, texts);
+  const { scope } = readOptions(options, document.baseURI, location.origin);
+  if (unsupportedReason(window) !== undefined || Notification.permission !== 'granted')
+    return false;
+  try {
+    const registration = await readWorker(scope);
+    if (!registration?.active) return false;
+    // The worker takes clicks only of notifications that Carillon sent.
+    await registration.showNotification(testTitle, { body, tag: 'carillon-check' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function permissionProblem(texts: CheckTexts): string | undefined {
   const { permission } = Notification;
   if (permission === 'granted') return undefined;
   if (permission === 'default') return texts.notAsked;
-  return helpOf({ reason: undefined, permission }, texts, self);
+  return helpOf({ reason: undefined, permission }, texts, window);
+}
+
+const activationPauseMs = 250;
+
+/** The registration of the scope. Firefox has no active worker in it for seconds after a page was loaded again. */
+async function readWorker(scope: string): Promise<ServiceWorkerRegistration | undefined> {
+  let registration = await findRegistration(scope);
+  for (let tries = 1; registration && !registration.active && tries < 20; tries++) {
+    await timing.wait(activationPauseMs);
+    registration = await findRegistration(scope);
+  }
+  return registration;
 }
 
 async function problemOfWorker(
-  worker: ServiceWorkerRegistration | undefined,
-  { serviceWorker: file, scope }: Settings,
+  registration: ServiceWorkerRegistration | undefined,
+  settings: Settings,
   texts: CheckTexts,
 ): Promise<string | undefined> {
-  const response = await unusableResponse(file);
-  if (response !== undefined) return fill(texts.workerFile, { file, response });
-  if (worker === undefined) {
-    const others = await navigator.serviceWorker.getRegistrations();
-    const scopes = others.map((other) => other.scope).join(', ') || '–';
-    return fill(texts.workerMissing, { scope, scopes });
+  const { serviceWorker, scope } = settings;
+  const file = pathOf(serviceWorker);
+  const other = otherWorker(registration, settings);
+  if (other !== undefined) return fill(texts.workerOther, { other: pathOf(other), scope, file });
+  const response = serviceWorker && (await unusableResponse(serviceWorker));
+  if (response) {
+    // That of another site cannot be read.
+    const followed = await fetchFile(serviceWorker, 'follow');
+    return followed?.redirected
+      ? fill(texts.workerRedirected, { file, target: followed.url })
+      : fill(texts.workerFile, { file, response });
   }
-  const { active } = worker;
-  if (active === null) return texts.workerInactive;
-  const other = active.scriptURL;
-  return other === file ? undefined : fill(texts.workerOther, { other, scope, file });
+  return registration?.waiting || registration?.installing ? texts.workerInactive : undefined;
 }
 
-function problemOfSubscription(
-  subscription: PushSubscription | null,
-  { project }: Settings,
+/** What there is in place of a worker of this scope, and what may prevent it. */
+async function missingWorker(settings: Settings, texts: CheckTexts): Promise<string> {
+  const { serviceWorker, scope } = settings;
+  const response = await fetchFile(serviceWorker, 'manual');
+  const allowed = response?.headers.get('service-worker-allowed') ?? '.';
+  if (response && !scope.startsWith(new URL(allowed, serviceWorker).href)) {
+    return fill(texts.workerScope, { file: pathOf(serviceWorker) });
+  }
+  const others = await navigator.serviceWorker.getRegistrations().catch(() => []);
+  const scopes = others.map((other) => other.scope).join(', ') || '–';
+  const missing = fill(texts.workerMissing, { scope, scopes });
+  try {
+    // Loads nothing: the element is not in the page.
+    document.createElement('script').src = '/';
+    return missing;
+  } catch {
+    return `${missing} ${texts.trustedTypes}`;
+  }
+}
+
+/** As people know the file. */
+function pathOf(url: string): string {
+  return url.replace(location.origin, '');
+}
+
+/** The part of `navigator` that Brave adds. */
+interface PageNavigator {
+  readonly brave?: { isBrave(): Promise<boolean> };
+}
+
+/** @returns the push service of an endpoint in words, and what is known to prevent deliveries through it. */
+export async function pushServiceText(
+  endpoint: string,
+  navigator: object,
   texts: CheckTexts,
-): string | undefined {
-  if (subscription === null) return texts.notSubscribed;
-  return hasKey(subscription, project.applicationServerKey) ? undefined : texts.otherKey;
+): Promise<{ readonly text: string; readonly problem?: string }> {
+  const { host } = new URL(endpoint);
+  if (isDead({ endpoint })) {
+    return { text: host, problem: fill(texts.deadEndpoint, { service: host }) };
+  }
+  const [, service = host] = services.find(([pattern]) => pattern.test(host)) ?? [];
+  const text = google.test(host) ? texts.pushServiceGoogle : fill(texts.pushService, { service });
+  const { brave } = navigator as PageNavigator;
+  const isBrave = await brave?.isBrave().catch(() => false);
+  return { text: isBrave ? `${text} ${texts.brave}` : text };
+}
+
+const google = /(^|\.)googleapis\.com$|^jmt17\.google\.com$/;
+
+const services: readonly (readonly [host: RegExp, name: string])[] = [
+  [/\.push\.services\.mozilla\.com$/, 'Mozilla'],
+  [/\.notify\.windows\.com$/, 'Microsoft (WNS)'],
+  [/\.push\.apple\.com$/, 'Apple'],
+];
+
+/** The text about each system, by a part of the browser's user agent. The order matters. */
+const systems = [
+  [/Android/, 'android'],
+  [/iPhone|iPad/, 'ios'],
+  [/Mac OS X/, 'macos'],
+  [/Windows/, 'windows'],
+] as const;
+
+/** What a person can look at when the browser shows a notification and the system hides it. */
+export function systemAdvice(userAgent: string, texts: CheckTexts): string {
+  const [, name = 'otherSystem'] = systems.find(([part]) => part.test(userAgent)) ?? [];
+  return texts[name];
 }

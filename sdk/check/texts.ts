@@ -1,32 +1,45 @@
 import { englishHelp } from '../bell/texts.ts';
-import { unusableText } from '../client/service-worker.ts';
+import { otherWorkerText, unusableText, wideScopeText } from '../client/service-worker.ts';
 
 export const english = {
   ...englishHelp,
-  page: 'page',
-  permission: 'permission',
-  'service worker': 'service worker',
-  subscription: 'subscription',
-  'push service': 'push service',
-  registration: 'registration',
-  system: 'system',
+  page: 'This browser',
+  permission: 'Permission',
+  'service worker': 'Background script',
+  subscription: 'Subscription',
+  'push service': 'Push service',
+  registration: 'Known to Carillon',
+  system: 'System settings',
+  /** The first sentence, and the heading of what is right. `{count}`: a number. */
+  allRight: 'All is right in this browser.',
+  oneProblem: 'Notifications cannot arrive: 1 problem.',
+  problems: 'Notifications cannot arrive: {count} problems.',
+  passed: 'Checks passed: {count}',
   supported: 'This page can receive pushes.',
   insecure: 'This page is not https. Open it at an https address.',
+  embedded:
+    'This page is in a frame of another site, where browsers allow no notifications. Open it in a tab of its own.',
+  storageDenied:
+    'The browser blocks cookies and storage for this site, and notifications with them. Allow them in its settings.',
   noPush:
     'This browser has no push on this page. It may be a private window, an in-app browser, or turned off in the settings. Open the page in a normal window of the browser.',
   allowed: 'Notifications are allowed.',
   notAsked:
     'Nobody has been asked yet, or the question was closed. Subscribe on this site, and allow notifications.',
-  /** `{file}`: URL of the service worker. */
+  /** `{file}`: path of the service worker. */
   workerActive: '{file} is active.',
-  workerInactive: 'The service worker is not active yet. Reload the page.',
-  /** `{response}`: status and type of the response. */
+  workerInactive: 'It is not active yet. Close all tabs of this site, and open it again.',
+  /** `{response}`: its status and type, or a redirect. */
   workerFile: unusableText('{file}', '{response}'),
+  /** `{target}`: URL of the redirect. */
+  workerRedirected: unusableText('{file}', 'a redirect to {target}'),
+  workerScope: wideScopeText('{file}'),
   /** `{scopes}`: those of all workers of the site. */
   workerMissing:
-    'No service worker has the scope {scope}. Scopes on this site: {scopes}. Subscribe on this site.',
-  workerOther:
-    '{other} has the scope {scope}, in place of {file}. Two workers cannot share a scope: give one of them another, or import carillon-sw.js in the other one.',
+    'This site has none yet for {scope}. Others have: {scopes}. Subscribe on this site.',
+  trustedTypes:
+    'If that fails: this page requires Trusted Types, so its policy must allow the name “carillon”.',
+  workerOther: otherWorkerText('{scope}', '{other}', '{file}'),
   subscribed: 'This browser is subscribed.',
   notSubscribed: 'This browser is not subscribed. Subscribe on this site.',
   otherKey:

@@ -1,9 +1,9 @@
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
 export type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
 export type { CarillonClient, CarillonEvents, PushState } from './client-types.ts';
+export type { UnsupportedReason } from './environment.ts';
 export { init } from './init.ts';
 export type { CarillonOptions, CloseOptions, SubscribeOptions, UserOptions } from './options.ts';
-export type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** Replaced by the bundler. */
 declare const VERSION: string;

@@ -1,6 +1,6 @@
 import type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+import type { UnsupportedReason } from './environment.ts';
 import type { CloseOptions, SubscribeOptions } from './options.ts';
-import type { UnsupportedReason } from './unsupported-reason.ts';
 
 /** The state of push on a page. */
 export interface PushState {
@@ -9,7 +9,12 @@ export interface PushState {
   /** Why not, if it is not supported. */
   readonly reason: UnsupportedReason | undefined;
   readonly permission: NotificationPermission | 'unsupported';
-  /** Whether the browser is subscribed to this project. */
+  /**
+   * The service worker that gets the pushes. `other`: that of another file, which shows none of Carillon's; the console
+   * names both files.
+   */
+  readonly worker: 'carillon' | 'other' | 'none';
+  /** Whether the browser is subscribed to this project, and Carillon's worker gets the pushes. */
   readonly subscribed: boolean;
   /**
    * Whether it was subscribed, and has lost the subscription or the permission. False after `unsubscribe()`. Before
@@ -24,7 +29,7 @@ export interface PushState {
 
 /** What listeners receive, by the name of the event. */
 export interface CarillonEvents {
-  /** The subscription, its user id, its channels or the permission changed, in this tab or elsewhere. */
+  /** The subscription, its user id, its channels, the worker or the permission changed, in this tab or elsewhere. */
   readonly change: PushState;
   /** The service worker showed a notification. */
   readonly shown: ShownEvent;

@@ -1,25 +1,37 @@
-import { encodeKey } from '../common/application-server-key.ts';
-import { attemptInBackground } from '../common/attempt-in-background.ts';
 import { CarillonError } from '../common/error.ts';
 import { announce, openChannel } from '../common/page-events.ts';
-import { isDue } from '../common/registration.ts';
+import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import { deleteSubscription, type MakeRequest, requestOnce, type User } from '../common/service.ts';
-import { readRegistration, storeRegistration } from '../common/storage.ts';
-import { isUsable, registerSubscription } from '../common/subscription.ts';
-import { withLock } from '../common/with-lock.ts';
-import type { CarillonClient } from './client-types.ts';
+import {
+  isChanged,
+  isDue,
+  type Registration,
+  readRegistration,
+  storeRegistration,
+  withLock,
+} from '../common/storage.ts';
+import { encodeKey, endSubscription, isUsable } from '../common/subscription.ts';
+import { timing, within } from '../common/timing.ts';
+import type { CarillonClient, PushState } from './client-types.ts';
+import { unsupportedReason, watchPolicy } from './environment.ts';
 import {
   type CarillonOptions,
+  type CloseOptions,
   checkUser,
   readCloseOptions,
   readOptions,
   readSubscribeOptions,
   type SubscribeOptions,
 } from './options.ts';
-import { requestInteractively } from './request-interactively.ts';
-import { findRegistration } from './service-worker.ts';
-import { permissionDenied, subscribePage } from './subscribe-page.ts';
-import { unsupportedReason } from './unsupported-reason.ts';
+import { requestInteractively } from './request.ts';
+import {
+  browserError,
+  browserTimeoutMs,
+  findRegistration,
+  otherWorker,
+  otherWorkerText,
+  subscribePage,
+} from './service-worker.ts';
 
 /**
  * Sets push up for this page. If the browser is subscribed and its registration is due, it is
@@ -27,153 +39,165 @@ import { unsupportedReason } from './unsupported-reason.ts';
  * @throws {CarillonError} `invalid_options`.
  */
 export function init(options: CarillonOptions): CarillonClient {
-  const settings = readOptions(options, document.baseURI, self.origin);
-  const { project, scope } = settings;
-  const reason = unsupportedReason(self);
+  if (!globalThis.document) throw new CarillonError('invalid_options', 'init() needs a browser.');
+  const settings = readOptions(options, document.baseURI, location.origin);
+  const { project, scope, replaceWorker } = settings;
+  const reason = unsupportedReason(window);
   const supported = reason === undefined;
   /** What was set on this page. What is absent applies as it is stored. */
   let page = userOf({ ...options, channels: undefined });
 
-  async function currentSubscription(): Promise<PushSubscription | null | undefined> {
-    const registration = await findRegistration(scope);
-    return registration?.pushManager.getSubscription();
-  }
-
   /** The given members. A null user id clears what is stored. */
-  function userOf({ userId, userIdSignature, channels }: SubscribeOptions): Partial<User> {
+  function userOf({ userId, userIdSignature, channels }: SubscribeOptions): User {
     return {
-      ...(userId !== undefined && { userId: userId ?? undefined, userIdSignature }),
+      ...(userId !== undefined && { userId, userIdSignature }),
       ...(channels && { channels }),
     };
   }
 
-  async function currentUser(change?: Partial<User>): Promise<User> {
-    const {
-      userId,
-      userIdSignature,
-      channels = options.channels,
-    }: Partial<User> = { ...(await readRegistration(scope)), ...page, ...change };
-    return { userId, userIdSignature, channels };
+  /** What the browser has at the scope, and what the SDK has stored. */
+  async function look(): Promise<Found> {
+    if (!supported) return [];
+    const registration = await findRegistration(scope);
+    const current =
+      registration &&
+      (await within(browserTimeoutMs, () => registration.pushManager.getSubscription()));
+    const usable = current && isUsable(current, project.applicationServerKey) ? current : null;
+    const stored = await readRegistration(scope).catch(ignore);
+    return [usable, stored, registration, otherWorker(registration, settings)];
+  }
+
+  /**
+   * The user to register.
+   * @param known the stored registration. Without one, the service may have imported a user and channels for a
+   *   subscription, which the defaults of this page must not replace.
+   */
+  function userFrom(known: User | undefined, change?: User): User {
+    const { userId, userIdSignature, channels }: User = { ...known, ...page, ...change };
+    const isKept = channels === null && !userId;
+    return { userId, userIdSignature, channels: isKept ? null : (channels ?? options.channels) };
+  }
+
+  /**
+   * Registers this browser, if that is due.
+   * @param isAsked by `subscribe()`, which is always due.
+   */
+  async function register(
+    makeRequest: MakeRequest,
+    change: User = {},
+    isAsked = false,
+  ): Promise<PushSubscription | undefined> {
+    const [usable, stored, registration] = await look();
+    const dueUser = (earlier: Registration | undefined, endpoint: string | undefined) => {
+      const unknown = usable ? { channels: null } : { userId: null };
+      const user = userFrom(earlier ?? unknown, change);
+      const wanted = { ...project, ...user, endpoint };
+      return (isAsked || isDue(earlier, wanted, timing.now())) && user;
+    };
+    // Without a registration, the browser may have a subscription of another sender on this site.
+    const isKnown = (usable || stored) && Notification.permission === 'granted';
+    if (!isAsked && !(isKnown && dueUser(stored, usable?.endpoint))) return undefined;
+    const subscription = await subscribePage(settings, registration);
+    const { endpoint } = subscription;
+    return withLock(async () => {
+      // Another tab may have registered the browser meanwhile, or unsubscribed it.
+      const earlier = await readRegistration(scope).catch(() => stored);
+      const user = dueUser(earlier, endpoint);
+      if (stored && !earlier && !isAsked) await endSubscription(subscription);
+      else if (user) {
+        await registerSubscription(scope, project, subscription, user, earlier, makeRequest).catch(
+          async (error) => {
+            const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
+            if (isAsked && isNew) await endSubscription(subscription);
+            throw error;
+          },
+        );
+      }
+      page = { ...page, ...change };
+      return subscription;
+    });
   }
 
   /** Registers a change, and keeps it for this page. If it is refused, all is as before. */
-  async function change(options: SubscribeOptions): Promise<void> {
-    checkUser(options);
-    const changed = userOf(options);
-    const register = async () => {
-      // Any other change is registered by init(), in the background.
-      if (supported && isDue(await readRegistration(scope), changed, 0)) {
-        await refresh(requestInteractively, changed);
-      }
-      page = { ...page, ...changed };
-    };
-    await (supported ? withLock(register) : register());
+  async function change(given: SubscribeOptions): Promise<void> {
+    checkUser(given);
+    const changed = userOf(given);
+    const [, stored] = await look();
+    // Any other change is registered by init(), in the background.
+    if (isChanged(stored, changed)) await register(requestInteractively, changed);
+    page = { ...page, ...changed };
   }
 
-  async function refresh(makeRequest: MakeRequest, change?: Partial<User>): Promise<void> {
-    if (Notification.permission !== 'granted') return;
-    const stored = await readRegistration(scope);
-    const current = await client.subscription();
-    // The browser may have a subscription of another sender on this site.
-    if (stored === undefined && current === null) return;
-    const wanted = await currentUser(change);
-    const registered = { ...project, ...wanted, endpoint: current?.endpoint };
-    if (!isDue(stored, registered, Date.now())) return;
-    const subscription = await subscribePage(settings);
-    await registerSubscription(scope, project, subscription, wanted, makeRequest);
+  /** Tells the page if the worker of another file gets the pushes. */
+  async function reportWorker(): Promise<void> {
+    const [, , , other] = await look();
+    if (!other || replaceWorker) return;
+    console.warn(otherWorkerText(scope, other, settings.serviceWorker));
+    announce(scope);
+  }
+
+  async function listen(): Promise<void> {
+    const tell = () => announce(scope);
+    navigator.serviceWorker.addEventListener('controllerchange', tell);
+    const status = await navigator.permissions.query({ name: 'notifications' });
+    status.addEventListener('change', tell);
   }
 
   let ready = Promise.resolve();
   if (supported) {
-    ready = attemptInBackground(scope, () => refresh(requestOnce)).then(ignore, ignore);
-    navigator.permissions
-      ?.query({ name: 'notifications' })
-      .then((status) => {
-        status.onchange = () => announce(scope);
-      })
-      .catch(ignore);
+    watchPolicy();
+    ready = attemptInBackground(scope, () => register(requestOnce)).then(ignore, ignore);
+    reportWorker().catch(ignore);
+    listen().catch(ignore);
   }
 
-  const client: CarillonClient = {
-    supported,
-    ready,
-
-    async state() {
-      const permission = await client.permission();
-      const subscribed = (await client.subscription()) !== null;
-      const stored = await readRegistration(scope);
-      const lost = stored !== undefined && !(subscribed && permission === 'granted');
-      const { userId, channels = [] } = await currentUser();
-      return { supported, reason, permission, subscribed, lost, userId, channels };
-    },
-
-    on(name, listener) {
-      if (!supported) return ignore;
-      const { serviceWorker } = navigator;
-      const channel = openChannel(scope);
-      const receive = async ({ data }: MessageEvent) => {
-        if (data.name !== name) return;
-        const event = data.detail ?? (await client.state());
-        if (channel.onmessage) listener(event);
-      };
-      // Other workers and libraries also send messages to pages.
-      const receiveOwn = (event: MessageEvent) => event.data?.carillon === scope && receive(event);
-      channel.onmessage = receive;
-      serviceWorker.addEventListener('message', receiveOwn);
-      return () => {
-        channel.onmessage = null;
-        channel.close();
-        serviceWorker.removeEventListener('message', receiveOwn);
+  const members = {
+    async state(): Promise<PushState> {
+      const [usable, stored, registration, other] = (await look().catch(ignore)) ?? [];
+      const permission = await members.permission();
+      const subscribed = Boolean(usable) && !other;
+      const { userId, channels } = userFrom(stored);
+      return {
+        ...{ supported, reason, permission, subscribed },
+        worker: other ? 'other' : registration ? 'carillon' : 'none',
+        lost: stored !== undefined && !(subscribed && permission === 'granted'),
+        userId: userId ?? undefined,
+        channels: channels ?? [],
       };
     },
 
-    async permission() {
+    async permission(): Promise<PushState['permission']> {
       return supported ? Notification.permission : 'unsupported';
     },
 
-    async subscribe(given = {}) {
+    async subscribe(given: SubscribeOptions = {}) {
       const user = userOf(readSubscribeOptions(given));
       if (!supported) {
-        throw new CarillonError(
-          'unsupported',
-          `No push here: ${reason}. It needs https, and on iOS the home screen.`,
-        );
+        throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
-      const permission = await Notification.requestPermission();
-      if (permission === 'denied') throw permissionDenied();
+      if (Notification.permission === 'default') await Notification.requestPermission();
+      const { permission } = Notification;
+      if (permission === 'denied') {
+        const sentence = 'Allow notifications in the browser settings.';
+        throw new CarillonError('permission_denied', sentence);
+      }
       if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Prompt dismissed; ask again.');
       }
       page = { ...page, ...user };
-      return withLock(async () => {
-        const earlier = await currentSubscription();
-        const subscription = await subscribePage(settings);
-        try {
-          await registerSubscription(
-            scope,
-            project,
-            subscription,
-            await currentUser(),
-            requestInteractively,
-          );
-        } catch (error) {
-          if (earlier?.endpoint !== subscription.endpoint) await subscription.unsubscribe();
-          throw error;
-        }
-        return subscription;
-      });
+      return (await register(requestInteractively, {}, true))!;
     },
 
     async unsubscribe() {
       if (!supported) return false;
       return withLock(async () => {
-        const stored = await readRegistration(scope);
-        // Without a registration, the browser may have a subscription of another sender.
-        const removed = stored ?? (await client.subscription());
+        const [usable, stored] = await look();
+        const removed = stored ?? usable;
         if (!removed) return false;
         await storeRegistration(scope, undefined);
-        await (await currentSubscription())?.unsubscribe();
+        // The browser may have the subscription of another sender, which stays.
+        if (usable) await endSubscription(usable);
         announce(scope);
         await deleteSubscription(stored ?? project, removed.endpoint, requestInteractively);
         return true;
@@ -181,35 +205,33 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async subscription() {
-      const current = supported && (await currentSubscription());
-      return current && isUsable(current, project.applicationServerKey) ? current : null;
+      const [usable, , , other] = await look();
+      return (!other && usable) || null;
     },
 
     async deviceId() {
-      const current = await client.subscription();
+      const current = await members.subscription();
       if (!current) return undefined;
       const endpoint = new TextEncoder().encode(current.endpoint);
       return encodeKey(await crypto.subtle.digest('SHA-256', endpoint));
     },
 
-    async identify(userId, userIdSignature) {
-      await change({ userId, userIdSignature });
-    },
+    identify: (userId: string | null, userIdSignature?: string) =>
+      change({ userId, userIdSignature }),
 
     async channels() {
-      return (await currentUser()).channels ?? [];
+      return (await members.state()).channels;
     },
 
-    async setChannels(channels) {
-      // Undefined would change nothing.
-      await change({ channels: channels ?? [''] });
-    },
+    // Undefined would change nothing.
+    setChannels: (channels: readonly string[]) => change({ channels: channels ?? [''] }),
 
-    async close(given) {
+    async close(given: CloseOptions) {
       const { tag, id } = readCloseOptions(given);
-      if (!supported) return 0;
-      const registration = await findRegistration(scope);
-      const open = (await registration?.getNotifications({ tag })) ?? [];
+      const [, , registration] = await look();
+      const open = registration
+        ? await within(browserTimeoutMs, () => registration.getNotifications({ tag }))
+        : [];
       const chosen = open.filter(
         ({ data }) =>
           String(data?.events).includes(`/projects/${project.projectId}/`) &&
@@ -219,7 +241,57 @@ export function init(options: CarillonOptions): CarillonClient {
       return chosen.length;
     },
   };
-  return client;
+
+  return {
+    supported,
+    ready,
+
+    on(name, listener) {
+      const listening = new AbortController();
+      const { signal } = listening;
+      const receive = async ({ data }: MessageEvent) => {
+        if (data.name !== name) return;
+        const event = data.detail ?? (await members.state());
+        if (!signal.aborted) listener(event);
+      };
+      // Other workers and libraries also send messages to pages.
+      const receiveOwn = (event: MessageEvent) => event.data?.carillon === scope && receive(event);
+      try {
+        const channel = openChannel(scope);
+        channel.onmessage = receive;
+        signal.onabort = () => channel.close();
+        navigator.serviceWorker.addEventListener('message', receiveOwn, { signal });
+      } catch {
+        // This page has no push.
+      }
+      return () => listening.abort();
+    },
+
+    ...guarded(members),
+  };
 }
 
-function ignore(): void {}
+type Found = readonly [
+  /** The subscription to this project. */
+  usable?: PushSubscription | null,
+  stored?: Registration | undefined,
+  registration?: ServiceWorkerRegistration | undefined,
+  /** The file of the worker that gets the pushes, if it is not Carillon's. */
+  other?: string | undefined,
+];
+
+/** What a browser throws in members that are async becomes a {@link CarillonError}. */
+function guarded<Members extends Readonly<Record<string, (...given: never[]) => Promise<unknown>>>>(
+  members: Members,
+): Members {
+  const safe: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(members)) {
+    safe[name] = (...given: never[]) =>
+      member(...given).catch((cause) => {
+        throw browserError(cause, 'browser_failed');
+      });
+  }
+  return safe as Members;
+}
+
+function ignore(): undefined {}

@@ -1,5 +1,4 @@
-import { channelListPattern } from '../../contract/formats.ts';
-import { normalizeKey } from '../common/application-server-key.ts';
+import { channelPattern } from '../../contract/formats.ts';
 import {
   expectKnown,
   invalidOption,
@@ -8,6 +7,9 @@ import {
   readUrl,
   requireMatch,
 } from '../common/option-checks.ts';
+import type { ProjectAddress } from '../common/service.ts';
+import { normalizeKey } from '../common/subscription.ts';
+import { workersOf } from './environment.ts';
 
 /** Who uses this browser. */
 export interface UserOptions {
@@ -29,12 +31,25 @@ export interface CarillonOptions extends UserOptions {
   readonly projectId: string;
   /** The project's application server key, from its API key card. */
   readonly applicationServerKey: string;
-  /** URL of the service worker's file, on this page's origin. Default: `/carillon-sw.js`. */
-  readonly serviceWorker?: string;
+  /**
+   * URL of the service worker's file, on this page's origin, or its registration. Default: `/carillon-sw.js`. A
+   * registration is used as it is, and so is one that the browser has for this file.
+   */
+  readonly serviceWorker?: string | TrustedUrl | ServiceWorkerRegistration | undefined;
   /** Scope of the service worker. Default: the folder of its file. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
+  /**
+   * Whether to replace a service worker of another file at the scope, such as that of the service that the site used
+   * before. Default: false. `subscribe()` then rejects.
+   */
+  readonly replaceWorker?: boolean | undefined;
   /** Channels of a browser in which nobody has chosen any. Default: none. */
-  readonly channels?: readonly string[];
+  readonly channels?: readonly string[] | undefined;
+}
+
+/** A `TrustedScriptURL`, for pages that require Trusted Types. Not every version of TypeScript knows it. */
+export interface TrustedUrl {
+  toJSON(): string;
 }
 
 /** Which notifications: by the `tag` of the send, or by the id in its response. */
@@ -54,10 +69,21 @@ const optionNames: readonly (keyof CarillonOptions)[] = [
   'applicationServerKey',
   'serviceWorker',
   'scope',
+  'replaceWorker',
   ...subscribeOptionNames,
 ];
 
-export type Settings = ReturnType<typeof readOptions>;
+/** The options of `init`, checked, with defaults. */
+export interface Settings {
+  readonly project: ProjectAddress;
+  /** Absolute URL of the service worker's file. Empty: of a registration that does not tell. */
+  readonly serviceWorker: string;
+  /** The same for `register()`. */
+  readonly url: string | TrustedUrl;
+  /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
+  readonly scope: string;
+  readonly replaceWorker: boolean | undefined;
+}
 
 /**
  * Validates the options and fills in defaults.
@@ -65,36 +91,41 @@ export type Settings = ReturnType<typeof readOptions>;
  * @param origin of the page. A `<base>` element may give `baseUri` another origin.
  * @throws {CarillonError} `invalid_options`, with the option's name and a correct form.
  */
-export function readOptions(options: CarillonOptions, baseUri: string, origin: string) {
+export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
   const given: Readonly<Record<string, unknown>> = Object(typeof options === 'object' && options);
   expectKnown(given, optionNames);
   checkUser(given);
-  const baseUrl = readBaseUrl(given.baseUrl);
-  const projectId = readProjectId(given.projectId);
-  const applicationServerKey = readKey(given.applicationServerKey);
-  const { serviceWorker = '/carillon-sw.js', scope = '.' } = given;
-  const workerUrl = readUrlOnOrigin(
-    origin,
-    serviceWorker,
-    baseUri,
-    'serviceWorker',
-    '/carillon-sw.js',
-  );
-  // As in `register()`: a given scope is relative to the page, the default one to the worker.
-  const scopeBase = given.scope === undefined ? workerUrl : baseUri;
+  const project = {
+    baseUrl: readBaseUrl(given.baseUrl),
+    projectId: readProjectId(given.projectId),
+    applicationServerKey: readKey(given.applicationServerKey),
+  };
+  const { serviceWorker: worker = `${origin}/carillon-sw.js`, scope, replaceWorker } = options;
+  const urlOf = (name: keyof CarillonOptions, value: unknown, example: string) => {
+    // Trusted Types are objects.
+    const url = readUrl(Object(value).toJSON ? String(value) : value, baseUri);
+    if (url?.origin === origin) return url.href;
+    throw invalidOption(name, `use a URL on this origin, such as "${example}"`);
+  };
+  // Also a registration of a library that wraps it.
+  const registration = 'pushManager' in Object(worker) && (worker as ServiceWorkerRegistration);
+  const serviceWorker = registration
+    ? // The newest is the one of the call that has returned the registration.
+      (workersOf(registration).pop()?.scriptURL ?? '')
+    : urlOf('serviceWorker', worker, '/carillon-sw.js');
+  const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
   return {
-    project: { baseUrl, projectId, applicationServerKey },
-    /** Absolute. */
-    serviceWorker: workerUrl,
-    /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
-    scope: readUrlOnOrigin(origin, scope, scopeBase, 'scope', '/shop/'),
+    ...{ project, serviceWorker, replaceWorker },
+    url: registration ? serviceWorker : (worker as string | TrustedUrl),
+    // As in `register()`: a given scope is relative to the page, the default one to the worker.
+    scope: scope === undefined ? defaultScope : urlOf('scope', scope, '/shop/'),
   };
 }
 
 /** @throws {CarillonError} `invalid_options`. */
 export function readSubscribeOptions(options: SubscribeOptions): SubscribeOptions {
-  // A listener of clicks gets an event.
-  if (options instanceof Event) return {};
+  // A listener of clicks gets an event, or what a library passes as one.
+  if ('preventDefault' in options) return {};
   expectKnown(options, subscribeOptionNames);
   checkUser(options);
   return options;
@@ -102,55 +133,36 @@ export function readSubscribeOptions(options: SubscribeOptions): SubscribeOption
 
 /** @throws {CarillonError} `invalid_options`. */
 export function readCloseOptions(options: CloseOptions): CloseOptions {
-  const { tag, id }: CloseOptions = Object(options);
-  expectKnown(Object(options), ['tag', 'id']);
+  const given: CloseOptions = Object(options);
+  expectKnown(given, ['tag', 'id']);
   // Without either, or with an empty tag, all notifications would be closed.
-  const name = id === undefined ? 'tag' : 'id';
-  requireMatch(/./s, id ?? tag, name, 'use a tag or an id');
-  return options;
+  const name = given.id === undefined ? 'tag' : 'id';
+  requireMatch(/./s, given[name], name, 'use a tag or an id');
+  return given;
 }
 
 /** @throws {CarillonError} `invalid_options`. */
 export function checkUser({ userId, channels }: SubscribeOptions): void {
   requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
-  requireMatch(
-    channelListPattern,
-    JSON.stringify(channels ?? []),
-    'channels',
-    'use a list of names: lowercase letters, digits or hyphens',
-  );
+  const isName = (name: unknown) => typeof name === 'string' && channelPattern.test(name);
+  // Only a list has the method.
+  if (!(channels ?? []).every?.(isName)) {
+    throw invalidOption('channels', 'use a list of names: lowercase letters, digits or hyphens');
+  }
 }
 
 function readKey(value: unknown): string {
+  const name = 'applicationServerKey';
   // Of a project: `carillon_sk_…`, `carillon_id_…`. Or 32 bytes in base64: a private VAPID key.
-  if (/^(carillon_.*|[\w+/-]{43}=?)$/.test(String(value))) {
-    throw invalidOption(
-      'applicationServerKey',
-      'this key is secret; rotate it, and copy the application server key from the API key card',
-    );
-  }
+  const notSecret = /^(?!carillon_|[\w+/-]{43}=?$)/;
+  requireMatch(notSecret, String(value), name, 'this key is secret; rotate it');
   // 65 bytes in base64, the first of which is 4: an uncompressed point.
   return normalizeKey(
     requireMatch(
       /^B[A-P][\w+/-]{85}=?$/,
       value,
-      'applicationServerKey',
+      name,
       'copy the application server key from the API key card',
     ),
   );
-}
-
-/** A service worker and its scope must be on the page's origin. */
-function readUrlOnOrigin(
-  origin: string,
-  value: unknown,
-  base: string,
-  name: 'serviceWorker' | 'scope',
-  example: string,
-): string {
-  const url = readUrl(value, base);
-  if (url?.origin !== origin) {
-    throw invalidOption(name, `use a URL on this origin, such as "${example}"`);
-  }
-  return url.href;
 }

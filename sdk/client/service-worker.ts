@@ -1,55 +1,138 @@
-import { CarillonError } from '../common/error.ts';
+import { CarillonError, type CarillonErrorCode } from '../common/error.ts';
+import { subscribeBrowser } from '../common/subscription.ts';
+import { timing, within } from '../common/timing.ts';
+import { policyRefusal, workersOf } from './environment.ts';
 import type { Settings } from './options.ts';
+
+/** For what a browser does by itself. */
+export const browserTimeoutMs = 5000;
 
 /** The registration of exactly this scope. The browser would also return one of a wider scope. */
 export async function findRegistration(
   scope: string,
 ): Promise<ServiceWorkerRegistration | undefined> {
-  const registration = await navigator.serviceWorker.getRegistration(scope);
+  const registration = await within(browserTimeoutMs, () =>
+    navigator.serviceWorker.getRegistration(scope),
+  );
   return registration?.scope === scope ? registration : undefined;
 }
 
-/** @throws {CarillonError} `service_worker_failed`. */
-export async function registerWorker({
-  serviceWorker,
-  scope,
-}: Settings): Promise<ServiceWorkerRegistration> {
-  try {
-    const registration = await navigator.serviceWorker.register(serviceWorker, { scope });
-    await activation(registration);
+/**
+ * The URL of the worker that gets the pushes, if it is not Carillon's. Carillon's has the path of the option, or the
+ * name of the SDK's file. Undefined also if the browser does not tell.
+ */
+export function otherWorker(
+  registration: ServiceWorkerRegistration | undefined,
+  { serviceWorker }: Settings,
+): string | undefined {
+  const url = workersOf(registration)[0]?.scriptURL;
+  const isOwn = url?.startsWith(serviceWorker.split('?')[0]!) || /carillon-sw[^/]*$/.test(url!);
+  return isOwn ? undefined : url;
+}
+
+export const otherWorkerText = (scope: string, other: string, file: string) =>
+  `${scope} has the service worker ${other}, not ${file}. Import carillon-sw.js there, or serve it in another folder.`;
+
+/**
+ * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does.
+ * @param found the registration of the scope.
+ * @throws {CarillonError} `service_worker_failed`, `permission_denied`, `push_service_failed`, `timeout`.
+ */
+export async function subscribePage(
+  settings: Settings,
+  found: ServiceWorkerRegistration | undefined,
+): Promise<PushSubscription> {
+  const { serviceWorker: file, url, scope, replaceWorker, project } = settings;
+  const failed = (sentence: string, cause?: unknown) =>
+    new CarillonError('service_worker_failed', sentence, { cause });
+  // One that has this file is used as it is.
+  const isKept = !file || workersOf(found).some(({ scriptURL }) => scriptURL === file);
+  const other = otherWorker(found, settings);
+  if (other && !isKept && !replaceWorker) throw failed(otherWorkerText(scope, other, file));
+  const starting = within(installationTimeoutMs, async (signal) => {
+    const registration = isKept
+      ? found!
+      : await navigator.serviceWorker.register(trusted(url), { scope });
+    // Unlike `navigator.serviceWorker.ready`, this also ends on a page outside the scope. A worker that waits until the
+    // tabs of another one are closed is not waited for.
+    while (!registration.active) {
+      signal.throwIfAborted();
+      if (workersOf(registration).length === 0) throw new Error('not installed');
+      await timing.wait(activationPollMs);
+    }
     return registration;
-  } catch (cause) {
-    const response = await unusableResponse(serviceWorker);
-    const sentence = response
-      ? unusableText(serviceWorker, response)
-      : `${serviceWorker} failed to start: ${(cause as Error).message}`;
-    throw new CarillonError('service_worker_failed', sentence, { cause });
+  });
+  const { pushManager } = await starting.catch(async (cause) => {
+    throw failed(await faultText(settings, cause.message), cause);
+  });
+  return subscribeBrowser(pushManager, project.applicationServerKey).catch((cause) => {
+    throw browserError(cause, 'push_service_failed');
+  });
+}
+
+const codes: Readonly<Record<string, CarillonErrorCode>> = {
+  TimeoutError: 'timeout',
+  NotAllowedError: 'permission_denied',
+};
+
+/** What a browser has thrown, as an error of the SDK. */
+export function browserError(cause: unknown, code: CarillonErrorCode): CarillonError {
+  if (cause instanceof CarillonError) return cause;
+  const { name, message } = Object(cause);
+  return new CarillonError(codes[name] ?? code, `The browser failed: ${message}`, { cause });
+}
+
+/** A site's own worker may fill its caches before. */
+const installationTimeoutMs = 30_000;
+const activationPollMs = 50;
+
+declare const trustedTypes: {
+  createPolicy(name: string, rules: object): { createScriptURL(url: string): string };
+};
+let policy: ReturnType<typeof trustedTypes.createPolicy> | undefined;
+
+/** Of the type that pages with Trusted Types require, if they allow the name. Otherwise, and elsewhere, as it is. */
+function trusted(url: Settings['url']): string {
+  try {
+    if (typeof url === 'string') {
+      policy ??= trustedTypes.createPolicy('carillon', { createScriptURL: String });
+      return policy.createScriptURL(url);
+    }
+  } catch {
+    // The page has no Trusted Types, or does not allow the name.
   }
+  return url as string;
+}
+
+/** Each browser reports the fault in other words, and Firefox not at all. */
+async function faultText({ serviceWorker: file, scope }: Settings, message: string) {
+  const refusal = await policyRefusal(file, 'trusted-types');
+  const response = await unusableResponse(file);
+  if (response) return unusableText(file, response);
+  if (!scope.startsWith(new URL('.', file).href)) return wideScopeText(file);
+  return `${file} failed to start: ${refusal ?? message}`;
 }
 
 /** @param response of {@link unusableResponse}. */
 export const unusableText = (file: string, response: string) =>
   `${file} responds with ${response}. Copy carillon-sw.js there, as text/javascript.`;
 
+export const wideScopeText = (file: string) =>
+  `The scope of ${file} needs the header "Service-Worker-Allowed".`;
+
 /**
- * Status and type of the file of a service worker, undefined if it can be loaded. Each browser reports the
- * fault in other words, and Firefox not at all. A development server may respond to a missing file with 200 and a page.
+ * What the file of a service worker responds with, if browsers refuse that. Undefined also if the page may not read
+ * it. A development server may respond to a missing file with 200 and a page.
  */
-export async function unusableResponse(url: string): Promise<string | undefined> {
-  const file = await fetch(url).catch(() => undefined);
-  const type = file?.headers.get('content-type') ?? '';
-  return file?.ok && /javascript/.test(type) ? undefined : `${file?.status} ${type}`;
+export async function unusableResponse(file: string): Promise<string | undefined> {
+  const response = await fetchFile(file, 'manual');
+  if (response?.type === 'opaqueredirect') return 'a redirect';
+  const type = response?.headers.get('content-type') ?? '';
+  return !response || (response.ok && /script/i.test(type))
+    ? undefined
+    : `${response.status} ${type}`;
 }
 
-/** Unlike `navigator.serviceWorker.ready`, this also resolves on a page outside the scope. */
-function activation({ active, waiting, installing }: ServiceWorkerRegistration): Promise<void> {
-  const worker = active ?? waiting ?? installing!;
-  return new Promise((resolve, reject) => {
-    const check = () => {
-      if (worker.state === 'activated') resolve();
-      else if (worker.state === 'redundant') reject(new Error('not installed'));
-    };
-    worker.onstatechange = check;
-    check();
-  });
+export function fetchFile(file: string, redirect: RequestRedirect): Promise<Response | undefined> {
+  return within(browserTimeoutMs, () => fetch(file, { redirect })).catch(() => undefined);
 }

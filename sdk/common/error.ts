@@ -1,12 +1,12 @@
-import type { ErrorBody, ErrorCode, Issue } from '../../contract/errors.ts';
-import { retryAfterSecondsOf } from './retry-pause.ts';
+import type { ErrorCode, Issue } from '../../contract/errors.ts';
+import { retryAfterSecondsOf } from './timing.ts';
 
 /** The service's codes, and the codes of errors in the browser. */
 export type CarillonErrorCode =
   | ErrorCode
   /** An option is missing, invalid or unknown; the message gives a correct form. */
   | 'invalid_options'
-  /** This browser has no push, or not on this page: no https, or not installed on iOS. */
+  /** This browser has no push, or not on this page: see `reason` of `state()`. */
   | 'unsupported'
   /** The person blocked notifications; only the browser's settings can change that. */
   | 'permission_denied'
@@ -16,8 +16,10 @@ export type CarillonErrorCode =
   | 'service_worker_failed'
   /** The browser could not subscribe at its push service. */
   | 'push_service_failed'
-  /** The browser's push service did not respond in time. */
+  /** The browser, or its push service, did not respond in time. */
   | 'timeout'
+  /** The browser refused or failed in another way; see `cause`. */
+  | 'browser_failed'
   /** No response, or none that the page can read, after retries. */
   | 'network_error'
   /** The response is not from Carillon: `baseUrl` may be wrong. */
@@ -62,20 +64,16 @@ const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
-interface GatewayBody {
-  readonly message: string;
-}
-
 /** Reads an error response. Never throws, whatever the body. */
 export async function errorOf(response: Response): Promise<CarillonError> {
   const { status } = response;
   const retryAfter = retryAfterSecondsOf(response);
-  const body: Partial<ErrorBody & GatewayBody> = Object(await response.json().catch(() => null));
-  const { error = { code: gatewayCodes[status], message: body.message } } = body;
-  const { code, message, issues }: Partial<ErrorBody['error']> = Object(error);
-  if (code === undefined || typeof message !== 'string') {
-    const sentence = `The response (${status}) is not from Carillon; check "baseUrl".`;
-    return new CarillonError('unexpected_response', sentence, { status, retryAfter });
-  }
-  return new CarillonError(code, message, { status, retryAfter, issues });
+  const body = Object(await response.json().catch(() => null));
+  const { code = gatewayCodes[status], message = body.message, issues } = Object(body.error);
+  const isOurs = code !== undefined && typeof message === 'string';
+  return new CarillonError(
+    isOurs ? code : 'unexpected_response',
+    isOurs ? message : `The response (${status}) is not from Carillon; check "baseUrl".`,
+    { status, retryAfter, issues },
+  );
 }

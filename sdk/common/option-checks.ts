@@ -5,13 +5,13 @@ import { CarillonError } from './error.ts';
 
 /** @returns the origin. @throws {CarillonError} `invalid_options`. */
 export function readBaseUrl(value: unknown): string {
-  const url = readUrl(value);
-  // Without user name, path, query and fragment.
-  if (url === undefined || !/^https?:\/\/[^/@]+\/$/.test(url.href)) {
-    const advice = 'use an address without a path, such as "https://push.example.com"';
-    throw invalidOption('baseUrl', advice);
-  }
-  return url.origin;
+  return requireMatch(
+    // Without user name, path, query and fragment.
+    /^https?:\/\/[^/@]+\/$/,
+    readUrl(value)?.href,
+    'baseUrl',
+    'use an address without a path, such as "https://push.example.com"',
+  ).slice(0, -1);
 }
 
 /** @throws {CarillonError} `invalid_options`. */

@@ -39,9 +39,11 @@ export function openChannel(scope: string) {
   return new BroadcastChannel(`carillon ${scope}`);
 }
 
-/** Tells all pages of the scope, this one included. */
+/** Tells all pages of the scope, this one included. Where the browser denies channels, nobody is told. */
 export function announce(scope: string, event: PageEvent = { name: 'change' }): void {
-  const channel = openChannel(scope);
-  channel.postMessage(event);
-  channel.close();
+  try {
+    const channel = openChannel(scope);
+    channel.postMessage(event);
+    channel.close();
+  } catch {}
 }

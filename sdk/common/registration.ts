@@ -1,25 +1,84 @@
-import type { ProjectAddress, User } from './service.ts';
-
-/** The last registration of this browser with the service. Pages and service worker share it. */
-export interface Registration extends ProjectAddress, Partial<User> {
-  readonly endpoint: string;
-  /** Milliseconds since the epoch. */
-  readonly registeredAt: number;
-}
-
-const dayMs = 24 * 60 * 60 * 1000;
+import { announce } from './page-events.ts';
+import {
+  backgroundPauseMs,
+  deleteSubscription,
+  type Failure,
+  type MakeRequest,
+  type ProjectAddress,
+  postSubscription,
+  requestOnce,
+  type User,
+} from './service.ts';
+import {
+  isChanged,
+  type Registration,
+  readFailures,
+  storeFailures,
+  storeRegistration,
+} from './storage.ts';
+import { remainingMs, retryAfterSecondsOf, retryPauseMs, timing } from './timing.ts';
 
 /**
- * Whether the browser has to be registered: if something has changed, or after a day, because the
- * service may have removed the subscription.
- * @param wanted is compared member by member: one to clear is undefined, not absent.
+ * Registers the subscription with the service, after it has removed the one that it replaces: at the
+ * subscriber cap there is room for one of them. Call it in the lock.
+ * @param earlier the stored registration.
  */
-export function isDue(
-  stored: Registration | undefined,
-  wanted: Partial<Registration>,
-  now: number,
-): boolean {
-  if (stored === undefined || now - stored.registeredAt > dayMs) return true;
-  const names = Object.keys(wanted) as (keyof typeof wanted)[];
-  return names.some((name) => JSON.stringify(stored[name]) !== JSON.stringify(wanted[name]));
+export async function registerSubscription(
+  scope: string,
+  project: ProjectAddress,
+  subscription: PushSubscription,
+  user: User,
+  earlier: Registration | undefined,
+  makeRequest: MakeRequest,
+): Promise<void> {
+  const { endpoint } = subscription;
+  // A registration that differs only in `baseUrl` is not deleted: both addresses may belong to the same
+  // service, which would then delete the new registration.
+  const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
+  if (earlier && isReplaced) {
+    // If this fails, the next send finds the old endpoint gone and removes it.
+    await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
+  }
+  const post = (registered: User) =>
+    postSubscription(project, subscription.toJSON(), registered, makeRequest);
+  let registered = user;
+  await post(user).catch((failure: Failure) => {
+    // Only a failure in the background has a response.
+    if (!isReplaced || failure.response?.status !== 403) throw failure;
+    // The signature of the user id may be refused: a new subscription without its user is better than none.
+    registered = { channels: user.channels };
+    return post(registered);
+  });
+  await storeRegistration(scope, {
+    ...project,
+    ...registered,
+    endpoint,
+    registeredAt: timing.now(),
+  });
+  if (isReplaced || isChanged(earlier, registered)) announce(scope);
+}
+
+/**
+ * Runs work that nobody waits for, unless the pause after a failure has not ended. Failures are stored,
+ * not thrown: without the pause, each page view would send another request to an overloaded service. Rejects if
+ * storage cannot be read: what nobody knows must not replace what the service has.
+ * @returns milliseconds until the next attempt is allowed, undefined if none is needed.
+ */
+export async function attemptInBackground(
+  scope: string,
+  work: () => Promise<unknown>,
+): Promise<number | undefined> {
+  const { now, random } = timing;
+  const { count = 0, notBefore = 0 } = { ...(await readFailures(scope)) };
+  const pauseMs = remainingMs(notBefore, now());
+  if (pauseMs > 0) return pauseMs;
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    const retryAfter = retryAfterSecondsOf((error as Failure).response);
+    const pauseMs = retryPauseMs(backgroundPauseMs, count + 1, retryAfter, random());
+    await storeFailures(scope, { count: count + 1, notBefore: now() + pauseMs });
+    return pauseMs;
+  }
 }

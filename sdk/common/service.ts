@@ -1,6 +1,6 @@
 import type { Choice } from '../../contract/choice.ts';
 import type { routes } from '../../contract/routes.ts';
-import { retryAfterSecondsOf } from './retry-pause.ts';
+import { within } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */
 export interface ProjectAddress {
@@ -11,13 +11,20 @@ export interface ProjectAddress {
   readonly applicationServerKey: string;
 }
 
-/** The user of a browser, and what they chose: undefined, not absent, where nothing was. */
-export type User = { readonly [Name in keyof Required<Choice>]: Choice[Name] } & {
+/**
+ * The user of a browser, and what they chose. Of a browser that has not been registered from here, the service may have
+ * imported them: it keeps what a request leaves out.
+ */
+export type User = {
+  readonly [Name in keyof Choice]: Choice[Name] | null;
+} & {
+  /** Null: nobody. Undefined: not known. */
+  readonly userId?: string | null | undefined;
   /** Proof of the user id, made by the site's server. */
-  readonly userIdSignature: string | undefined;
+  readonly userIdSignature?: string | undefined;
+  /** Null: not known. Undefined: nobody has chosen any. */
+  readonly channels?: readonly string[] | null | undefined;
 };
-/** Without who they are. */
-export type Choices = Omit<User, 'userId' | 'userIdSignature'>;
 
 /** The output of `PushSubscription.toJSON()`. */
 interface SubscriptionJson {
@@ -36,21 +43,10 @@ export const requestTimeoutMs = 15_000;
 /** Makes a request. Rejects if there is no successful response. */
 export type MakeRequest = (url: string, init: RequestInit) => Promise<void>;
 
-/** One attempt, in the background, where the caller stores the pause. @throws {Failure} */
-export const requestOnce: MakeRequest = async (url, init) => {
-  const failure = await attemptRequest(url, init, requestTimeoutMs);
-  if (failure) throw failure;
-};
-
 /** A request without a successful response. Pages turn it into an error for people. */
 export interface Failure {
-  /** Of the request. */
-  readonly origin: string;
   /** Undefined: there is none that can be read. */
   readonly response?: Response;
-  readonly status?: number;
-  /** Seconds, if the response has `Retry-After`. */
-  readonly retryAfter?: number | undefined;
   /** Why there is no response. */
   readonly cause?: unknown;
 }
@@ -59,22 +55,32 @@ export interface Failure {
 export const backgroundPauseMs = 10_000;
 
 /**
- * Registers a subscription, or updates it. Without a user id, a stored one is cleared.
+ * Registers a subscription, or updates it.
  * @param subscription made with the key of the project's address.
  */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
-  user: Partial<User>,
+  user: User,
   makeRequest: MakeRequest,
 ): Promise<void> {
-  const body = JSON.stringify({
-    ...subscription,
-    ...user,
-    applicationServerKey: project.applicationServerKey,
-  });
+  const { channels } = user;
+  const body = JSON.stringify(
+    plain({
+      ...subscription,
+      ...user,
+      keys: plain({ ...subscription.keys }),
+      channels: channels ? plain([...channels]) : undefined,
+      applicationServerKey: project.applicationServerKey,
+    }),
+  );
   const headers = { 'content-type': 'application/json' };
   return makeRequest(projectUrl(project), { method: subscribeMethod, headers, body });
+}
+
+/** Old libraries give every object or array of the page a method `toJSON`. */
+function plain<Value extends object>(value: Value): Value {
+  return Object.assign(value, { toJSON: undefined });
 }
 
 /** Removes a subscription. Idempotent: the service also returns 200 for an unknown endpoint. */
@@ -96,25 +102,28 @@ function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
  * Whether a retry may succeed: after a network error, 429 or 5xx. The gateway's own responses have no
  * CORS headers, so another origin sees them as network errors.
  */
-export function isTransient({ status = 500 }: Failure): boolean {
+export function isTransient({ response, cause }: Failure): boolean {
+  const status = response ? response.status : cause ? 500 : 0;
   return status === 429 || status >= 500;
 }
 
 /**
- * @returns the failure, undefined after a success.
+ * One attempt. In the background, the caller stores the pause.
+ * @throws {Failure}
  * @throws {TypeError} if the URL is malformed.
  */
-export async function attemptRequest(
+export async function requestOnce(
   url: string,
   init: RequestInit,
-  timeoutMs: number,
-): Promise<Failure | undefined> {
-  const { origin } = new URL(url);
-  try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-    if (response.ok) return undefined;
-    return { origin, response, status: response.status, retryAfter: retryAfterSecondsOf(response) };
-  } catch (cause) {
-    return { origin, cause };
-  }
+  timeoutMs = requestTimeoutMs,
+): Promise<void> {
+  // A malformed URL is not a failure of the network.
+  void new URL(url);
+  // Pages replace `fetch`: some replacements ignore the signal, or send cookies, which the service refuses.
+  const response = await within(timeoutMs, (signal) =>
+    fetch(url, { ...init, credentials: 'omit', signal }),
+  ).catch((cause) => {
+    throw { cause };
+  });
+  if (!response.ok) throw { response };
 }

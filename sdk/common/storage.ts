@@ -1,12 +1,20 @@
-import type { Registration } from './registration.ts';
+import type { ProjectAddress, User } from './service.ts';
+import { within } from './timing.ts';
 
 /**
  * Storage that pages and service worker share. It is IndexedDB and not a cache, because many sites'
- * workers delete caches that they did not create. If a browser denies storage, reads find nothing and
- * no call fails.
+ * workers delete caches that they did not create. A read rejects if the browser denies storage, or does not answer in
+ * time; a write is then lost.
  */
 const database = 'carillon';
 const objectStore = 'entries';
+
+/** The last registration of this browser with the service. Pages and service worker share it. */
+export interface Registration extends ProjectAddress, User {
+  readonly endpoint: string;
+  /** Milliseconds since the epoch. */
+  readonly registeredAt: number;
+}
 
 /** Consecutive failures of background attempts, over all pages and the service worker. */
 export interface BackgroundFailures {
@@ -25,10 +33,7 @@ export function storeRegistration(
   scope: string,
   registration: Registration | undefined,
 ): Promise<unknown> {
-  return transact('readwrite', (store) => {
-    store.put(registration, scope);
-    return store.delete(failuresKey(scope));
-  });
+  return write([registration, scope], [undefined, failuresKey(scope)]);
 }
 
 export function readFailures(scope: string): Promise<BackgroundFailures | undefined> {
@@ -36,7 +41,7 @@ export function readFailures(scope: string): Promise<BackgroundFailures | undefi
 }
 
 export function storeFailures(scope: string, failures: BackgroundFailures): Promise<unknown> {
-  return transact('readwrite', (store) => store.put(failures, failuresKey(scope)));
+  return write([failures, failuresKey(scope)]);
 }
 
 function failuresKey(scope: string): string {
@@ -45,7 +50,7 @@ function failuresKey(scope: string): string {
 
 /**
  * Changes an entry in one transaction.
- * @returns the new value; undefined if the browser denies storage.
+ * @returns the new value. Rejects if it could not be stored.
  */
 export function updateEntry<Value>(
   key: string,
@@ -66,29 +71,91 @@ function read<Value>(key: string): Promise<Value | undefined> {
   return transact<Value>('readonly', (store) => store.get(key));
 }
 
-/** Resolves when the transaction is complete; to undefined if it found nothing or failed. */
+function write(...entries: readonly (readonly [value: unknown, key: string])[]) {
+  return transact('readwrite', (store) => {
+    for (const entry of entries) store.put(...entry);
+    return {};
+  }).catch(() => {});
+}
+
+/** A healthy database takes less than a second, also on a slow phone. */
+const transactionTimeoutMs = 3000;
+
+/** Resolves when the transaction is complete. */
 function transact<Result>(
   mode: IDBTransactionMode,
   /** Returns what has the result by the end of the transaction, such as a request. */
   work: (store: IDBObjectStore) => { readonly result?: Result },
 ): Promise<Result | undefined> {
-  return new Promise((resolve) => {
-    const fail = () => resolve(undefined);
-    try {
-      const opening = indexedDB.open(database, 1);
-      opening.onerror = fail;
-      opening.onupgradeneeded = () => opening.result.createObjectStore(objectStore);
-      opening.onsuccess = () => {
-        const transaction = opening.result.transaction(objectStore, mode);
-        const found = work(transaction.objectStore(objectStore));
-        transaction.onabort = fail;
-        transaction.oncomplete = () => {
+  return within(
+    transactionTimeoutMs,
+    (signal) =>
+      new Promise((resolve, reject) => {
+        const opening = indexedDB.open(database, 1);
+        opening.onupgradeneeded = () => opening.result.createObjectStore(objectStore);
+        opening.onerror = reject;
+        opening.onsuccess = () => {
+          try {
+            // Too late: the caller goes on without it.
+            signal.throwIfAborted();
+            const transaction = opening.result.transaction(objectStore, mode);
+            const found = work(transaction.objectStore(objectStore));
+            transaction.onabort = reject;
+            transaction.oncomplete = () => resolve(found.result);
+          } catch (error) {
+            reject(error);
+          }
+          // Takes effect when the transaction is complete.
           opening.result.close();
-          resolve(found.result);
         };
-      };
-    } catch {
-      fail();
-    }
-  });
+      }),
+  );
+}
+
+/** No tab waits longer for another one, which may be suspended or stopped in a debugger. */
+const lockTimeoutMs = 10_000;
+
+/**
+ * Runs work in one page or service worker of this origin at a time, as far as the others are done in time. All that
+ * the work waits for must have a limit.
+ */
+export async function withLock<Result>(work: () => Promise<Result>): Promise<Result> {
+  let running: Promise<Result> | undefined;
+  const run = () => {
+    running ??= work();
+    return running;
+  };
+  await within(lockTimeoutMs, (signal) =>
+    navigator.locks.request('carillon', { signal }, run),
+  ).catch(() => {});
+  return run();
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Whether the browser has to be registered: if something has changed, or after a day, because the
+ * service may have removed the subscription. A time later than now was stored while the clock was wrong.
+ */
+export function isDue(
+  stored: Registration | undefined,
+  wanted: Partial<Registration>,
+  now: number,
+): boolean {
+  const ageMs = now - (stored?.registeredAt ?? Number.NaN);
+  return !(ageMs >= 0 && ageMs <= dayMs) || isChanged(stored, wanted);
+}
+
+/** @param wanted is compared member by member: one to clear is undefined, not absent. */
+export function isChanged(
+  stored: Registration | undefined,
+  wanted: Partial<Registration>,
+): boolean {
+  const names = Object.keys(wanted) as (keyof typeof wanted)[];
+  return names.some((name) => textOf(stored?.[name]) !== textOf(wanted[name]));
+}
+
+/** Not as JSON: pages with old libraries have a `toJSON` on every array. */
+function textOf(value: unknown) {
+  return Array.isArray(value) ? `[${value}]` : value;
 }

@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { secretKeyPattern } from '../../contract/formats.ts';
+import { clientVariables } from '../../contract/client-variables.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import { CarillonError } from '../common/error.ts';
 import {
   invalidOption,
@@ -7,10 +9,8 @@ import {
   readProjectId,
   requireMatch,
 } from '../common/option-checks.ts';
-import { retryPauseMs } from '../common/retry-pause.ts';
-import { type Timing, timing } from '../common/timing.ts';
+import { retryPauseMs, type Timing, timing } from '../common/timing.ts';
 import { attemptTimeoutMs, isTransient } from './attempt.ts';
-import { readAccess } from './environment.ts';
 import { type MakeAttempts, type ProjectAccess, ProjectClient } from './project-client.ts';
 
 export type {
@@ -27,7 +27,6 @@ export type { ProjectResult } from '../../contract/schemas/project.ts';
 export type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
 export type { CallOptions, ListOptions, SendOptions } from './project-client.ts';
-export { signUserId } from './sign-user-id.ts';
 
 export interface CarillonServerOptions extends ProjectAccess {
   /** Limit for a call with all its attempts and pauses. Default: 120,000. */
@@ -39,7 +38,7 @@ export interface CarillonServerOptions extends ProjectAccess {
 }
 
 /** Time and randomness. Tests replace them. */
-export interface ServerTiming extends Timing {
+export interface ServerTiming extends Pick<Timing, 'elapsed' | 'random'> {
   /** Rejects if the signal is aborted. */
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<unknown>;
 }
@@ -110,22 +109,66 @@ function isRefusedHere(baseUrl: string, { cause }: CarillonError): boolean {
 /** Repeats an attempt until it succeeds, its failure is final, or the time is over. */
 function untilOver(
   { baseUrl, timeoutMs = 120_000, maxRetryAfterSeconds = 60, onRetry }: CarillonServerOptions,
-  { now, random, wait }: ServerTiming,
+  { elapsed, random, wait }: ServerTiming,
 ): MakeAttempts {
   return async (attemptOnce, signal) => {
-    const end = now() + timeoutMs;
+    const end = elapsed() + timeoutMs;
     for (let failures = 1; ; failures++) {
-      const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - now())));
+      const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - elapsed())));
       const signals = signal === undefined ? [timeout] : [signal, timeout];
       const result = await attemptOnce(AbortSignal.any(signals));
       if (!(result instanceof CarillonError)) return result;
       signal?.throwIfAborted();
       const { retryAfter = 0 } = result;
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
-      const isTooLate = retryAfter > maxRetryAfterSeconds || now() + pauseMs >= end;
+      const isTooLate = retryAfter > maxRetryAfterSeconds || elapsed() + pauseMs >= end;
       if (!isTransient(result) || isTooLate || isRefusedHere(baseUrl, result)) throw result;
       onRetry?.(result, pauseMs);
       await wait(pauseMs, signal).finally(() => signal?.throwIfAborted());
     }
   };
+}
+
+/**
+ * Reads the address, project and secret key from the variables of the environment.
+ * @throws {CarillonError} `invalid_options`, with the missing variable and where its value comes from.
+ */
+function readAccess(env: Readonly<Record<string, string | undefined>>): ProjectAccess {
+  return {
+    baseUrl: read('baseUrl', 'the address of the service, such as "https://push.example.com"'),
+    projectId: read('projectId', 'the project id'),
+    secretKey: read('secretKey', "the project's secret key"),
+  };
+
+  function read(option: keyof ProjectAccess, meaning: string): string {
+    const name = clientVariables[option];
+    // A file of variables may have spaces or a newline around a value.
+    const value = env[name]?.trim();
+    if (value) return value;
+    throw new CarillonError(
+      'invalid_options',
+      `The environment variable ${name} is not set. Its value is ${meaning}: it is on the API key card, ` +
+        'and in .carillon/local.env while "npm start" runs.',
+    );
+  }
+}
+
+/** 1 to 256 characters without half a surrogate pair, as the service takes them. */
+const userIdPattern = /^\P{Surrogate}{1,256}$/u;
+
+/**
+ * Signs a user id, as proof for the service that your server knows the visitor by it.
+ * @param identityKey of the project: `carillon_id_…`.
+ * @returns the `userIdSignature` for a page of this visitor: 43 characters of base64url.
+ * @throws {CarillonError} `invalid_options`.
+ */
+export function signUserId(identityKey: string, userId: string): string {
+  const key = requireMatch(
+    identityKeyPattern,
+    identityKey,
+    'identityKey',
+    'copy the identity key that "carillon show --keys" prints: "carillon_id_" and 43 characters',
+  );
+  const text = requireMatch(userIdPattern, userId, 'userId', 'use text of 1 to 256 characters');
+  return createHmac('sha256', key).update(text).digest('base64url');
 }

@@ -1,18 +1,19 @@
 import { announce } from '../common/page-events.ts';
-import { timing } from '../common/timing.ts';
-import { giveToPage } from './give-to-page.ts';
+import { attemptInBackground, registerSubscription } from '../common/registration.ts';
+import { requestOnce } from '../common/service.ts';
+import { readRegistration, withLock } from '../common/storage.ts';
+import { endSubscription, hasKey, subscribeBrowser } from '../common/subscription.ts';
+import { attemptWhileRunning, timing } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
-  type NotificationData,
   parseText,
   readMessage,
   type ShownNotification,
+  urlOfClick,
 } from './message.ts';
-import { openUrl } from './open-url.ts';
-import { renewSubscription } from './renew-subscription.ts';
-import { reportEvent } from './report-event.ts';
-import { updateEvents } from './stored-events.ts';
+import { reportEvent, updateEvents } from './report-event.ts';
+import { giveToPage, openUrl } from './tabs.ts';
 
 /**
  * The service worker. As the registered script it handles every push. Imported into a site's own worker
@@ -20,8 +21,11 @@ import { updateEvents } from './stored-events.ts';
  */
 declare const self: ServiceWorkerGlobalScope;
 
-const isStandalone = /\/carillon-sw[^/]*\.js$/.test(self.location.pathname);
+/** Replaced by the bundler: whether this is the build that bundlers put into a site's own worker. */
+declare const IMPORTED: boolean;
+
 const { registration } = self;
+const isStandalone = !IMPORTED && isRegisteredScript(new Error().stack);
 const environment = { ...timing, update: updateEvents };
 
 // No page depends on the version of this worker, so a new version takes over at once.
@@ -40,13 +44,10 @@ self.addEventListener('notificationclick', (event) => {
   if (!isCarillonData(data) && !isStandalone) return;
   event.stopImmediatePropagation();
   notification.close();
-  const { url = registration.scope, urls }: Partial<NotificationData> = Object(data);
-  const target = urls?.[action] ?? url;
-  if (isCarillonData(data)) {
-    if (data.id !== undefined) {
-      const detail = { id: data.id, data: data.data, url: target, action };
-      announce(registration.scope, { name: 'clicked', detail });
-    }
+  const target = urlOfClick(data, action, registration.scope);
+  if (isCarillonData(data) && data.id !== undefined) {
+    const detail = { id: data.id, data: data.data, url: target, action };
+    announce(registration.scope, { name: 'clicked', detail });
     event.waitUntil(reportEvent('clicked', data, 0, environment));
   }
   event.waitUntil(openUrl(self.clients, target, self.location.href).catch(() => {}));
@@ -56,6 +57,16 @@ self.addEventListener('pushsubscriptionchange', (event) => {
   // If this fails, the next page view of the site subscribes again.
   event.waitUntil(renewSubscription(registration, event).catch(() => {}));
 });
+
+/**
+ * Whether this is the registered script, under any name: the stack has the URL of each script that runs. A worker in
+ * the place of another service's imports this one with the query `takeover`: then it acts as if it were that.
+ */
+function isRegisteredScript(stack = ''): boolean {
+  return (
+    !stack.replaceAll(self.location.href, '').includes('://') || stack.includes('.js?takeover')
+  );
+}
 
 /** Browsers that support declarative push messages pass the notification instead of the text. */
 function messageOf(event: PushEvent & DeclarativePush): unknown {
@@ -76,10 +87,11 @@ const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
   const { title, options, appBadge, eventWindowMs, reportsShown, isForPage } = notification;
-  // Rejects where the site is not installed as an app; nothing depends on it.
-  if (appBadge !== undefined) navigator.setAppBadge?.(appBadge).catch(() => {});
+  if (appBadge !== undefined) showBadge(appBadge).catch(() => {});
   const browser = { scope: registration.scope, userAgent: navigator.userAgent };
-  if (isForPage && (await giveToPage(notification, self.clients, browser))) return;
+  // A message that nobody took is shown.
+  if (isForPage && (await giveToPage(notification, self.clients, browser).catch(() => false)))
+    return;
   try {
     await show(title, options);
   } catch {
@@ -93,6 +105,11 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
   await Promise.race([reporting, environment.wait(reportingMs)]);
 }
 
+/** Rejects where the site is not installed as an app; nothing depends on it. */
+async function showBadge(count: number): Promise<void> {
+  await navigator.setAppBadge(count);
+}
+
 async function show(title: string, options: ShownNotification['options']): Promise<void> {
   try {
     await registration.showNotification(title, options);
@@ -102,4 +119,40 @@ async function show(title: string, options: ShownNotification['options']): Promi
     const { url: navigate } = options.data;
     await registration.showNotification(title, { ...options, navigate } as NotificationOptions);
   }
+}
+
+/** The event's members. Some browsers leave them out or set them to null. */
+interface SubscriptionChange {
+  readonly oldSubscription?: PushSubscription | null;
+}
+
+/**
+ * Replaces a subscription that the browser has ended, and registers the new one. Until then no push
+ * arrives, and the next page view may be days away: so the worker retries for as long as it may run.
+ */
+function renewSubscription(
+  registration: ServiceWorkerRegistration,
+  change: SubscriptionChange,
+): Promise<void> {
+  const attempt = () =>
+    attemptInBackground(registration.scope, () => renewOnce(registration, change));
+  return attemptWhileRunning(attempt, timing);
+}
+
+async function renewOnce(
+  { scope, pushManager }: ServiceWorkerRegistration,
+  { oldSubscription }: SubscriptionChange,
+): Promise<void> {
+  const stored = await readRegistration(scope);
+  // In a site's own worker, the change may concern another sender's subscription.
+  if (!stored || (oldSubscription && !hasKey(oldSubscription, stored.applicationServerKey))) return;
+  const subscription = await subscribeBrowser(pushManager, stored.applicationServerKey);
+  await withLock(async () => {
+    const earlier = await readRegistration(scope);
+    // A page has unsubscribed meanwhile.
+    if (!earlier) return endSubscription(subscription);
+    const { userId, userIdSignature, channels } = earlier;
+    const user = { userId, userIdSignature, channels };
+    return registerSubscription(scope, stored, subscription, user, earlier, requestOnce);
+  });
 }

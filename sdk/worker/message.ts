@@ -77,21 +77,26 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
   // A member that is not read above is a type error.
   unread satisfies Record<keyof typeof unread, never>;
   const isCarillon = isCarillonMessage(message);
-  const url = webUrl(content.navigate, scope);
-  const actions = (Array.isArray(content.actions) ? content.actions : [])
-    .map(members<'action' | 'title' | 'navigate' | 'icon'>)
+  const url = webUrl(linkOf({ ...members<string>(message), ...content }), scope);
+  // Of OneSignal.
+  const { alert, o } = members<'alert' | 'o'>(content);
+  const buttons = content.actions ?? o;
+  const actions = (Array.isArray(buttons) ? buttons : [])
+    .map(readButton)
     .filter(({ action, title }) => text(action) && text(title));
   const {
     title = new URL(scope).hostname,
     // A push service may deliver a message twice. With the same tag it is shown once.
     tag = isCarillon ? text(id) : undefined,
     renotify,
+    body = text(alert),
     ...shown
   } = accepted(content);
   return {
     title,
     options: {
       ...shown,
+      body,
       tag,
       // Browsers would reject it without a tag.
       renotify: renotify && tag !== undefined,
@@ -113,6 +118,28 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
     reportsShown: report !== 'clicked',
     isForPage: isCarillon && whenFocused === 'page',
   };
+}
+
+/** OneSignal's buttons have short names. */
+function readButton(button: unknown): Unchecked<'action' | 'title' | 'navigate' | 'icon'> {
+  const { i: action, n: title, u: navigate, p: icon, ...others } = members<string>(button);
+  return { action, title, navigate, icon, ...others };
+}
+
+/** Where senders write what a click opens: OneSignal, Perfecty, Firebase, Pusher Beams, and most tutorials. */
+const linkNames = 'navigate url launchURL click_action deep_link url_to_open link u'.split(' ');
+
+/** What a click on the notification of this message, or of this data, opens. */
+function linkOf(message: Unchecked<string>): string | undefined {
+  const { custom, extra, fcmOptions, data } = message;
+  const all = Object.assign({}, data, fcmOptions, extra, custom, message);
+  return linkNames.map((name) => text(all[name])).find(text);
+}
+
+/** The absolute URL that a click on a notification, or on its button, opens. */
+export function urlOfClick(data: unknown, action: string, scope: string): string {
+  const { urls, ...others } = members<string>(data);
+  return webUrl(members<string>(urls)[action] ?? linkOf(others), scope);
 }
 
 function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {

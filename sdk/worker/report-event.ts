@@ -1,13 +1,13 @@
 import type { EventType } from '../../contract/schemas/event.ts';
-import { retryPauseMs } from '../common/retry-pause.ts';
+import { backgroundPauseMs, type Failure, isTransient, requestOnce } from '../common/service.ts';
+import { updateEntry } from '../common/storage.ts';
 import {
-  attemptRequest,
-  backgroundPauseMs,
-  isTransient,
-  requestTimeoutMs,
-} from '../common/service.ts';
-import type { Timing } from '../common/timing.ts';
-import { attemptWhileRunning } from './attempt-while-running.ts';
+  attemptWhileRunning,
+  remainingMs,
+  retryAfterSecondsOf,
+  retryPauseMs,
+  type Timing,
+} from '../common/timing.ts';
 import type { NotificationData } from './message.ts';
 
 /** The oldest is dropped. More than the notifications that a browser shows at once. */
@@ -52,7 +52,7 @@ export async function reportEvent(
   const { now, random, update } = environment;
   const key = `${type} ${id}`;
   const dueAt = now() + random() * windowMs;
-  const event = { key, url, body: JSON.stringify({ type }), attempts: 0, dueAt };
+  const event = { key, url, body: `{"type":"${type}"}`, attempts: 0, dueAt };
   await update((events) =>
     events.some((stored) => stored.key === key)
       ? events
@@ -67,7 +67,8 @@ async function sendDueEvents(environment: Environment): Promise<number> {
   const time = now();
   let claimed: StoredEvents = [];
   let stored = await update((events) => {
-    const isDue = ({ dueAt }: StoredEvent) => dueAt <= time;
+    const isDue = ({ dueAt }: StoredEvent) =>
+      dueAt < Number.POSITIVE_INFINITY && remainingMs(dueAt, time) <= 0;
     const claim = (event: StoredEvent) => ({
       ...event,
       attempts: event.attempts + 1,
@@ -94,10 +95,28 @@ async function send(
 ): Promise<number> {
   // Browsers send no preflight for text/plain, the type of a body that is a string. The URL is used as
   // it is; a malformed one rejects, and is not tried again.
-  const failure = await attemptRequest(url, { method: 'POST', body }, requestTimeoutMs).catch(
-    () => undefined,
+  const failure: Failure | undefined = await requestOnce(url, { method: 'POST', body }).catch(
+    (one) => one,
   );
   return failure && isTransient(failure)
-    ? now() + retryPauseMs(backgroundPauseMs, attempts, failure.retryAfter, random())
+    ? now() +
+        retryPauseMs(backgroundPauseMs, attempts, retryAfterSecondsOf(failure.response), random())
     : Number.POSITIVE_INFINITY;
+}
+
+let lastEvents: StoredEvents = [];
+
+/**
+ * Changes the stored events in one transaction. If the browser denies storage, they last as long as the
+ * worker.
+ * @param change has no side effects: it may be called twice.
+ */
+export async function updateEvents(
+  change: (events: StoredEvents) => StoredEvents,
+): Promise<StoredEvents> {
+  const stored = await updateEntry<StoredEvents>('events', (events = []) => change(events)).catch(
+    () => undefined,
+  );
+  lastEvents = stored ?? change(lastEvents);
+  return lastEvents;
 }

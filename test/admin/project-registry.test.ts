@@ -1,13 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { hashKey } from '../../admin/project-keys.ts';
-import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
+import { hashKey, type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import { partPeriods } from '../../lambdas/store/counters.ts';
-import { connect, deployedCaps, useDatabase } from '../fixtures/database.ts';
+import { connect, useDatabase } from '../fixtures/database.ts';
 import { newNotification, sendsOf } from '../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
@@ -49,7 +48,7 @@ async function subscriberParts(ref: ProjectRef) {
 }
 
 async function send(ref: ProjectRef) {
-  await sendsOf(database).begin(newNotification(ref, now.toISOString()), 'r', undefined, null);
+  await sendsOf(database).begin(newNotification(ref, now.toISOString()), 'r', null);
 }
 
 describe('create', () => {
@@ -66,6 +65,7 @@ describe('create', () => {
     expect(item).toEqual({
       projectId,
       ref: project.ref,
+      internalKey: expect.any(Uint8Array),
       name: 'Bells',
       members: {},
       secretKeyHash: hashKey(secretKey),
@@ -214,7 +214,7 @@ describe('rotateIdentityKey', () => {
 
 test('no operation creates an unknown project', async () => {
   for (const operation of [
-    () => registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps),
+    () => registry.setPlan(projectId, { subscriberCap: 1 }),
     () => registry.rename(projectId, 'Bells'),
     () => registry.rotateKey(projectId, randomBytes),
     () => registry.rotateIdentityKey(projectId, randomBytes, 0),

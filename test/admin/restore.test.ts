@@ -3,12 +3,13 @@ import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { restoreProjects } from '../../admin/restore.ts';
-import { batchImport } from '../../admin/subscriptions/import-batch.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
+import { batchImport } from '../../lambdas/store/subscription-import.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { projectUsage } from '../../lambdas/store/usage.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { subscription } from '../fixtures/subscription.ts';
@@ -62,7 +63,7 @@ test('a project that was rotated keeps both keys, and each subscription its own'
   const { projectId, ref } = await backup.createProject();
   await registry.rotateVapid(projectId);
   for (const vapidPairNumber of [0, 1, 1]) {
-    await subscriptions.save(ref, { ...subscription(), vapidPairNumber }, null);
+    await subscriptions.save(keyed(ref), { ...subscription(), vapidPairNumber }, null);
   }
   const [restored] = (await restore()).filter((one) => one.projectId === projectId);
   expect(restored).toMatchObject({ project: 'created', created: 3, keyDropped: 0 });
@@ -95,9 +96,9 @@ test.each([
 test('subscriptions whose key the project has dropped since are left out', async () => {
   const { subscriptions } = source();
   const { projectId, ref } = await backup.createProject();
-  await subscriptions.save(ref, subscription(), null);
+  await subscriptions.save(keyed(ref), subscription(), null);
   await restore();
-  await subscriptions.save(ref, subscription(), null);
+  await subscriptions.save(keyed(ref), subscription(), null);
   const later = projectRegistry(stack.dynamo, projectTables(stack.tables), () => new Date());
   await later.rotateVapid(projectId);
   await rotatedLongAgo(stack.dynamo, stack.tables.PROJECTS_TABLE, projectId);
@@ -133,7 +134,7 @@ test.each([true, false])(
   async (dryRun) => {
     const { subscriptions } = source();
     const { projectId, ref } = await backup.createProject();
-    await subscriptions.save(ref, subscription(), null);
+    await subscriptions.save(keyed(ref), subscription(), null);
     const later = projectRegistry(stack.dynamo, projectTables(stack.tables), () => new Date());
     await later.create({ projectId, random: randomBytes });
     const before = await items(stack);
@@ -151,7 +152,7 @@ test('projects, keys, subscriptions and months are restored, and subscriptions c
   for (const { ref } of created) {
     for (let count = 0; count < 40; count += 1) {
       const userId = count % 2 === 0 ? {} : { userId: `user-${count}` };
-      await subscriptions.save(ref, subscription(userId), null);
+      await subscriptions.save(keyed(ref), subscription(userId), null);
     }
   }
   // Units were given back to other parts than they were taken from.

@@ -2,13 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { readVapidPair } from '../../admin/vapid-pair.ts';
+import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
 import type { ProjectRef } from '../../contract/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../fixtures/database.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
 const database = useDatabase();
@@ -47,7 +48,7 @@ async function itemIn(table: 'PROJECTS_TABLE' | 'VAPID_KEYS_TABLE') {
 async function subscribe(count: number, vapidPairNumber: number): Promise<void> {
   const store = subscriptionStore(database.dynamo, projectTables(database.tables), clock);
   for (let made = 0; made < count; made += 1) {
-    await store.save(ref, { ...subscription(), vapidPairNumber }, null);
+    await store.save(keyed(ref), { ...subscription(), vapidPairNumber }, null);
   }
 }
 
@@ -90,6 +91,56 @@ describe('rotateVapid', () => {
     const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
     expect(outcomes.sort()).toEqual(['fulfilled', 'rejected']);
     expect(await registry.find(projectId)).toMatchObject({ vapidPair: 1 });
+  });
+});
+
+describe('addPreviousVapid', () => {
+  const pair = newVapidPair();
+
+  test.each([0, 1])('adds a pair before the current one, with the number %d', async (current) => {
+    if (current === 1) {
+      await rotateLongAgo();
+      await registry.dropPreviousVapid(projectId, forced);
+    }
+    const before = (await registry.find(projectId))!;
+    const added = await registry.addPreviousVapid(projectId, pair);
+    expect(added).toEqual({
+      ...before,
+      previousVapidPublicKey: pair.publicKey,
+      vapidRotatedAt: clock().toISOString(),
+    });
+    expect(await itemIn('VAPID_KEYS_TABLE')).toMatchObject({ previousPrivateKey: pair.privateKey });
+    await subscribe(2, current);
+    await subscribe(3, current - 1);
+    expect(await registry.countPreviousPair(added)).toBe(3);
+    now += 40_000;
+    expect(await registry.dropPreviousVapid(projectId, forced)).toBe(3);
+    expect(await stored()).toEqual({ pairs: [current, current], subscribers: 2 });
+    expect(await registry.addPreviousVapid(projectId, pair)).toMatchObject({ vapidPair: current });
+  });
+
+  test('refuses beside another previous pair, the current one, and what is left of a dropped one', async () => {
+    const { vapidPublicKey: publicKey } = (await registry.find(projectId))!;
+    await expect(
+      registry.addPreviousVapid(projectId, { ...pair, publicKey }),
+    ).rejects.toMatchObject({ code: 'current_vapid_pair' });
+    await registry.addPreviousVapid(projectId, pair);
+    const before = [await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')];
+    const refused = { code: 'previous_vapid_pair_exists' };
+    const other = () => registry.addPreviousVapid(projectId, newVapidPair());
+    await expect(other()).rejects.toMatchObject(refused);
+    expect([await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')]).toEqual(before);
+    now += 40_000;
+    await subscribe(1, -1);
+    const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
+    const dropping = registry.dropPreviousVapid(projectId, {
+      isForced: true,
+      waiting: interrupted,
+    });
+    await expect(dropping).rejects.toThrow('Ctrl-C');
+    await expect(other()).rejects.toMatchObject(refused);
+    expect(await registry.dropPreviousVapid(projectId, forced)).toBe(1);
+    await other();
   });
 });
 

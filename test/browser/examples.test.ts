@@ -113,7 +113,7 @@ describeWithSdk('sites that install the npm package', (session) => {
     }
     await page.click(toggle);
     for (const tab of [page, other]) await until('a switch that is on', () => isOn(tab));
-    await until('the text', async () => (await status()) === 'Notifications: on');
+    await until('the text', async () => (await status()) === 'On in this browser');
     expect(await session.stack.subscriptions(project)).toHaveLength(1);
     await other.click(toggle);
     for (const tab of [page, other]) {

@@ -101,9 +101,7 @@ describeWith('chromium', 'messages for developers in Chromium', (executablePath)
 
   test('a site without https', async () => {
     const { page } = await open(site.origin.replace('localhost', 'shop'));
-    expect(await messageOf(page, options)).toBe(
-      'unsupported: No push here: insecure_context. It needs https, and on iOS the home screen.',
-    );
+    expect(await messageOf(page, options)).toBe('unsupported: No push here: insecure_context.');
   });
 
   test('a mistake, also in a browser without push', async () => {

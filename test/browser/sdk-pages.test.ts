@@ -29,6 +29,7 @@ describeWithSdk('pages with the SDK in Firefox', (session) => {
     expect(await state()).toEqual({
       supported: true,
       permission: 'granted',
+      worker: 'carillon',
       subscribed: true,
       lost: false,
       userId: 'ada',

@@ -177,10 +177,15 @@ test.each([
   ['', 'must be text of 1 to 256 characters'],
   ['x'.repeat(257), 'must be text of 1 to 256 characters'],
   [7, 'must be text of 1 to 256 characters'],
-  [null, 'must be text of 1 to 256 characters'],
+  [true, 'must be text of 1 to 256 characters'],
   ['\ud800', 'must be well-formed Unicode'],
 ])('the userId %j is refused', (userId, message) => {
   expect(issuesOf({ ...subscription(), userId })).toEqual([`userId: ${message}`]);
+});
+
+test('a userId of null means nobody, and no userId that the request says nothing', () => {
+  expect(schema.parse({ ...subscription(), userId: null }).userId).toBeNull();
+  expect(schema.parse(subscription()).userId).toBeUndefined();
 });
 
 describe('channels', () => {
@@ -220,9 +225,12 @@ test.each([7, null, ['a'], {}, true])('the userIdSignature %j is refused', (user
 });
 
 test('a userIdSignature without a userId is refused', () => {
-  expect(issuesOf({ ...subscription(), userIdSignature: 'x' })).toEqual([
-    'userIdSignature: needs "userId", which it signs',
-  ]);
+  for (const userId of [undefined, null]) {
+    expect(issuesOf({ ...subscription(), userId, userIdSignature: 'x' })).toEqual([
+      'userIdSignature: needs "userId", which it signs',
+    ]);
+  }
+  expect(issuesOf({ ...subscription(), userId: null })).toEqual([]);
 });
 
 test('unsubscribe accepts endpoints of any push service and normalises them', () => {

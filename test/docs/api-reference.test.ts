@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { llmsText } from '../../bin/llms.ts';
 import { defaultLimits, limits } from '../../contract/limits.ts';
 import { openApiDocument } from '../../contract/openapi/document.ts';
 import type { Operation } from '../../contract/openapi/operation.ts';
@@ -51,6 +52,12 @@ test.each(generatedDocuments)(
     expect(document).toBe(withGeneratedBlocks(document));
   },
 );
+
+test('llms.txt has what the documents say, in less than 300 lines: npm run api-docs writes it', () => {
+  const text = readFileSync('llms.txt', 'utf8');
+  expect(text).toBe(llmsText((file) => readFileSync(file, 'utf8')));
+  expect(text.split('\n').length).toBeLessThan(300);
+});
 
 test.each(Object.entries(operations))('docs/api.md shows all of %s', (name, operation) => {
   const { summary, headers, query, body, responses, examples }: Operation = operation;

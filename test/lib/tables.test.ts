@@ -44,6 +44,7 @@ test('the index by user id contains all that a push, the conditions of a send an
       'p256dh',
       'auth',
       'vapidPairNumber',
+      'imported',
       'channels',
       'createdAt',
       'updatedAt',

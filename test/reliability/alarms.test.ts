@@ -398,7 +398,7 @@ async function sendToStalled(): Promise<void> {
 async function subscribeStalled(number: number): Promise<() => void> {
   const { pushService, dynamodb } = service.stack;
   const browsers = Array.from({ length: number }, () => pushService.subscribe({ keys }));
-  await storeSubscribers(service.dynamo, dynamodb.tables, project.ref, browsers);
+  await storeSubscribers(service.dynamo, dynamodb.tables, project, browsers);
   for (const browser of browsers) browser.behave({ stall: true });
   return () => {
     for (const browser of browsers) browser.behave({});

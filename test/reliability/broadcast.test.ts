@@ -43,14 +43,14 @@ test('a broadcast sends each unchanged subscriber exactly one push while others 
     count,
     async (staying, stalling, leaving, changing, joining) => {
       const project = await service.createProject(unlimited);
-      const { applicationServerKey, projectId, ref } = project;
+      const { applicationServerKey, projectId } = project;
       const { pushService, dynamodb } = service.stack;
       const make = (number: number) =>
         Array.from({ length: number }, () => pushService.subscribe({ applicationServerKey, keys }));
       const [unchanged, stalled] = [make(staying), make(stalling)];
       const [leavers, changers, gone] = [make(leaving), make(changing), make(leaving)];
       const all = [...unchanged, ...stalled, ...leavers, ...changers, ...gone];
-      await storeSubscribers(service.dynamo, dynamodb.tables, ref, all);
+      await storeSubscribers(service.dynamo, dynamodb.tables, project, all);
       for (const browser of gone) browser.unsubscribe();
       for (const browser of stalled) browser.behave({ stall: true });
       const { requests } = pushService.stats();

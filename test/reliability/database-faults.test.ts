@@ -33,6 +33,7 @@ function call(name: RouteName, browser: SimulatedBrowser, notificationId = 'none
   return callWithValidRequest(service, project, name, { parameters: { notificationId } }, browser);
 }
 
+const subscriberOf = (userId: string) => service.subscribe(project, userId);
 const newBrowser = () =>
   service.stack.pushService.subscribe({ applicationServerKey: project.applicationServerKey });
 
@@ -40,7 +41,7 @@ async function isStored({ endpoint }: SimulatedBrowser): Promise<boolean> {
   const { Item } = await service.dynamo.send(
     new GetCommand({
       TableName: service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE,
-      Key: subscriptionKey(project.ref, endpointHash(endpoint)),
+      Key: subscriptionKey(project.ref, endpointHash(project, endpoint)),
     }),
   );
   return Item !== undefined;
@@ -71,19 +72,44 @@ describe('a transient database fault does not reach the caller', () => {
     expect(await usage()).toMatchObject({ subscribers: 1 });
   });
 
-  test('five conflicts of a transaction', async () => {
+  test.each([
+    ['three', 'subscribe', 3, 201],
+    ['three', 'unsubscribe', 3, 200],
+    ['nine', 'removeUser', 9, 200],
+  ] as const)('%s conflicts of a transaction: %s', async (...row) => {
+    const [, name, times, status] = row;
+    const browser = await subscriberOf('ada');
     let conflicts = 0;
     hook = (request) => {
-      if (request.operation !== 'TransactWriteItems' || conflicts === 5) return undefined;
+      if (request.operation !== 'TransactWriteItems' || conflicts === times) return undefined;
       conflicts += 1;
       return conflict(request);
     };
-    const browser = newBrowser();
-    expect((await call('subscribe', browser)).status).toBe(201);
-    expect(conflicts).toBe(5);
-    expect(await usage()).toMatchObject({ subscribers: 1 });
+    const used = name === 'subscribe' ? newBrowser() : browser;
+    expect((await call(name, used)).status).toBe(status);
+    expect(conflicts).toBe(times);
+    expect(await usage()).toMatchObject({ subscribers: name === 'subscribe' ? 2 : 0 });
   });
 });
+
+// With the ten attempts of other functions, a flood would keep a thousand of these busy.
+test.each(['subscribe', 'unsubscribe'] as const)(
+  'four conflicts of a transaction are unavailable in a request of a browser: %s',
+  async (name) => {
+    const browser = await subscriberOf('ada');
+    let conflicts = 0;
+    hook = (request) => {
+      if (request.operation !== 'TransactWriteItems') return undefined;
+      conflicts += 1;
+      return conflict(request);
+    };
+    const used = name === 'subscribe' ? newBrowser() : browser;
+    const { status, headers } = await call(name, used);
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('1');
+    expect(conflicts).toBe(4);
+  },
+);
 
 describe('a subscription or a send whose response is lost counts once', () => {
   test('a new subscription', async () => {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/routes.ts';

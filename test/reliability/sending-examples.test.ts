@@ -97,7 +97,7 @@ describe('the documented examples of sending repeat a send under one key, so tha
       ['a Retry-After of an hour', { code: 'rate_limited', retryAfter: 3600 }],
     ])(`${language.name}: %s ends the send with its error`, async (_, fault) => {
       const { succeeded, stdout, stderr, sends, requests } = await sendThrough([fault], language);
-      const { code } = fault as Exclude<Fault, string>;
+      const { code } = fault as { code: string };
       expect({ succeeded, sends, attempts: requests.length }).toEqual({
         succeeded: false,
         sends: 0,
@@ -105,6 +105,14 @@ describe('the documented examples of sending repeat a send under one key, so tha
       });
       expect(stdout + stderr).toContain(code);
     });
+
+    testIfAvailable.each([302, 307] as const)(
+      `${language.name}: a redirect with %i ends the send: the secret key goes nowhere else`,
+      async (redirect) => {
+        const { succeeded, requests } = await sendThrough([{ redirect }], language);
+        expect({ succeeded, attempts: requests.length }).toEqual({ succeeded: false, attempts: 1 });
+      },
+    );
   }
 
   test('two sends have different keys', async () => {
@@ -148,7 +156,8 @@ describe('the documented examples of sending repeat a send under one key, so tha
     const browser = await service.subscribe(project);
     const file = folder.write(
       'job.mjs',
-      `import { CarillonServer } from 'carillon/server';
+      `import { createHmac } from 'node:crypto';
+    import { CarillonServer } from 'carillon/server';
     const carillon = CarillonServer.fromEnvironment();
     const job = { id: 17, notification: { title: 'Doors open at eight' } };
     ${codeIn(document, 'js')[3]!}`,

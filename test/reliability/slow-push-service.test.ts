@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
+import { NoResponseError } from '../../lambdas/push/transport/response.ts';
 import type { PushRequest } from '../../lambdas/push/transport/transport.ts';
 import { pushOverNetwork } from '../fixtures/network-pushing.ts';
 import { recipient } from '../fixtures/recipient.ts';

@@ -1,5 +1,4 @@
-import { helpOf } from '../../sdk/bell/help.ts';
-import { english } from '../../sdk/bell/texts.ts';
+import { english, helpOf } from '../../sdk/bell/texts.ts';
 
 type State = Parameters<typeof helpOf>[0];
 

@@ -1,6 +1,6 @@
 import { pushMessage } from '../../contract/message.ts';
-import { giveToPage } from '../../sdk/worker/give-to-page.ts';
 import { readMessage } from '../../sdk/worker/message.ts';
+import { giveToPage } from '../../sdk/worker/tabs.ts';
 
 const scope = 'https://shop.example/';
 const engine = 'AppleWebKit/605.1.15 (KHTML, like Gecko)';

@@ -1,4 +1,4 @@
-import { openUrl } from '../../sdk/worker/open-url.ts';
+import { openUrl } from '../../sdk/worker/tabs.ts';
 
 const site = 'https://shop.example';
 const base = `${site}/carillon-sw.js`;

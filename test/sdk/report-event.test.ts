@@ -27,13 +27,16 @@ async function startService(...responses: readonly RequestListener[]): Promise<v
 function startBrowser() {
   let events: StoredEvents = [];
   let time = Date.UTC(2026, 0);
+  let elapsed = 0;
   const waits: number[] = [];
   const environment = {
     now: () => time,
+    elapsed: () => elapsed,
     random: () => 0.5,
     wait: async (ms: number) => {
       waits.push(ms);
       time += ms;
+      elapsed += ms;
     },
     update: async (change: (events: StoredEvents) => StoredEvents) => {
       events = change(events);
@@ -44,6 +47,11 @@ function startBrowser() {
     environment,
     waits,
     passTime: (ms: number) => {
+      time += ms;
+      elapsed += ms;
+    },
+    /** As a person, or the network, sets the clock. */
+    setClock: (ms: number) => {
       time += ms;
     },
   };
@@ -153,6 +161,35 @@ test('an event whose worker is stopped during the request is sent again after 20
   expect(urls).toEqual(['/a/events?tally=3', '/b/events?tally=3', '/a/events?tally=3']);
 });
 
+test.each([
+  ['an event that waits for its window', 20_000, []],
+  ['an event that waits after a failure', 0, [closeConnection]],
+])('%s is sent after the clock was set back', async (_, windowMs, responses) => {
+  const { environment, setClock } = startBrowser();
+  await startService(...responses);
+  const stop = new Promise<void>((resolve) => {
+    const wait = () => new Promise(() => resolve());
+    reportEvent('shown', data('a'), windowMs, { ...environment, wait });
+  });
+  await stop;
+  const before = received.length;
+  setClock(-5 * 365 * 24 * 60 * 60 * 1000);
+  await reportEvent('shown', data('b'), 0, environment);
+  const urls = received.slice(before).map(({ url }) => url);
+  expect(urls.sort()).toEqual(['/a/events?tally=3', '/b/events?tally=3']);
+});
+
+test('a clock that is set back does not prolong the attempts of a run', async () => {
+  const { environment, waits, setClock } = startBrowser();
+  await startService(...Array.from({ length: 20 }, () => closeConnection));
+  const wait = async (ms: number) => {
+    await environment.wait(ms);
+    setClock(-60 * 60 * 1000);
+  };
+  await reportEvent('shown', data('a'), 0, { ...environment, wait });
+  expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(45_000);
+});
+
 test('events at the same time are sent once each', async () => {
   // Real time, because a claim must outlast its request. Short waits end each call soon after the last event.
   const wait = (ms: number) => timing.wait(Math.min(ms, 20));
@@ -175,7 +212,7 @@ test('a malformed URL is not tried again and delays no other event', async () =>
 
 test('without storage an event is sent and retried while the worker runs', async () => {
   // Node.js has no IndexedDB, and its types are missing here: therefore no import by name.
-  const module: string = '../../sdk/worker/stored-events.ts';
+  const module: string = '../../sdk/worker/report-event.ts';
   const { updateEvents } = await import(module);
   const { environment } = startBrowser();
   await startService(jsonResponse(503, {}));

@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
-import { interactiveRequest } from '../../sdk/client/request-interactively.ts';
+import { interactiveRequest } from '../../sdk/client/request.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
   deleteSubscription,
+  type Failure,
   postSubscription,
   requestOnce,
   requestTimeoutMs,
@@ -35,7 +36,7 @@ async function startService(...responses: readonly RequestListener[]) {
   const interactive = (timeoutMs = requestTimeoutMs) =>
     interactiveRequest(timeoutMs, {
       ...timing,
-      now: () => Date.now() + waitedMs,
+      elapsed: () => timing.elapsed() + waitedMs,
       wait: async (ms) => {
         waits.push(ms);
         waitedMs += Math.ceil(ms);
@@ -113,17 +114,36 @@ test('interactive: a request without a response takes the whole time and is not 
 });
 
 test.each([
-  ['a broken connection', closeConnection, {}],
-  [
-    'a 503 response',
-    errorResponse('unavailable', 503, { 'retry-after': '1' }),
-    { status: 503, retryAfter: 1 },
-  ],
-])('background: %s is not retried', async (_, fail, failure) => {
-  const { project, post, requests } = await startService(fail);
-  const error = await errorOf(post({}, requestOnce));
-  expect(error).toMatchObject({ origin: project.baseUrl, ...failure });
+  ['a broken connection', closeConnection, undefined],
+  ['a 503 response', errorResponse('unavailable', 503, { 'retry-after': '1' }), 503],
+])('background: %s is not retried', async (_, fail, status) => {
+  const { post, requests } = await startService(fail);
+  const failure = await post({}, requestOnce).catch((one: Failure) => one);
+  expect(failure?.response?.status).toBe(status);
   expect(requests).toHaveLength(1);
+});
+
+test('an unknown choice is left out, and nobody is null', async () => {
+  const { post, requests } = await startService(ok);
+  await post({ userId: undefined, channels: null });
+  await post({ userId: null, channels: undefined });
+  const [unknown, nobody] = requests.map(({ body }) => JSON.parse(body));
+  expect(unknown).not.toHaveProperty('userId');
+  for (const body of [unknown, nobody]) expect(body).not.toHaveProperty('channels');
+  expect(nobody.userId).toBeNull();
+});
+
+test('a clock that is set back does not prolong the attempts', async () => {
+  const { interactive, post, requests } = await startService(closeConnection);
+  const hourMs = 60 * 60 * 1000;
+  const clock = jest.spyOn(Date, 'now').mockReturnValueOnce(Date.now());
+  clock.mockReturnValue(Date.now() - hourMs);
+  try {
+    expect(await errorOf(post({}, interactive()))).toMatchObject({ code: 'network_error' });
+  } finally {
+    clock.mockRestore();
+  }
+  expect(requests).toHaveLength(3);
 });
 
 test.each([

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { useService } from '../fixtures/service.ts';

@@ -28,10 +28,10 @@ const counted = ['UpdateItem RateLimits'];
 const countedAnd = (read: string) => [...counted, read];
 /** A broadcast reads the item of its `Idempotency-Key`. */
 const countedForSend = [...countedAnd('Query Usage'), 'GetItem Notifications'];
-/** The second notification item is for the `Idempotency-Key`. Then a slice and its event counter. */
-const begunAndClaimed = [
-  'TransactWriteItems Usage Notifications Notifications Deliveries Deliveries',
-];
+/** The second item is for the `Idempotency-Key`. */
+const begun = 'TransactWriteItems Usage Notifications Notifications';
+/** A slice and its event counter. */
+const claimed = Array<string>(2).fill('UpdateItem Deliveries');
 const saved = ['UpdateItem Deliveries'];
 
 /**
@@ -55,7 +55,9 @@ const databaseCalls = {
   updatedSubscription: [counted, ['UpdateItem Subscriptions']],
   /** The project in memory does not have the key that the request names, or that signed its user id. */
   unknownKeyOrSignature: [counted, ['GetItem Projects', 'GetItem IdentityKeys']],
-  unsubscribe: [counted, ['TransactWriteItems Subscriptions Usage']],
+  unsubscribe: [counted, ['GetItem Subscriptions'], ['TransactWriteItems Subscriptions Usage']],
+  /** Nothing that would lock the counter. */
+  unknownEndpoint: [counted, ['GetItem Subscriptions']],
   event: [counted, ['UpdateItem Deliveries']],
   readProject: [countedAnd('Query Usage')],
   /** One read in each partition of the subscriptions. */
@@ -88,14 +90,22 @@ const databaseCalls = {
   /** A broadcast that one function delivers in one chunk. */
   broadcast: [
     countedForSend,
-    Array<string>(partCount).fill('Query Subscriptions'),
-    begunAndClaimed,
+    [...Array<string>(partCount).fill('Query Subscriptions'), begun],
+    claimed,
     saved,
   ],
   targetedSend(users: number): Rounds {
     const read = Array<string>(users).fill('Query Subscriptions/byUser');
-    return [counted, read, begunAndClaimed, saved];
+    return [counted, [...read, begun], claimed, saved];
   },
+  /** Whose subscriptions the index may have too late: the table says who has them now. */
+  sendToSubscriber: [
+    counted,
+    ['Query Subscriptions/byUser', begun],
+    ['BatchGetItem Subscriptions'],
+    claimed,
+    saved,
+  ],
   /** The first send of a month makes this call, and begins again. */
   newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
   /** A push succeeded with the other key pair than the stored one. */
@@ -218,10 +228,12 @@ interface Case {
   readonly prepare: (owner: ProjectCredentials) => Request | Promise<Request>;
 }
 
-/** A send that is the first of its month. */
+/** A send that is the first of its month: it opens the month while the rest of the recipients is read. */
 function firstOfMonth(rounds: Rounds): Rounds {
-  const [saved, begun] = [rounds.slice(-1), rounds.slice(-2, -1)];
-  return [...rounds.slice(0, -1), ...databaseCalls.newMonth, ...begun, ...saved];
+  const [newMonth] = databaseCalls.newMonth;
+  const began = rounds.findIndex((calls) => calls.includes(begun)) + 1;
+  const [meanwhile = []] = rounds.slice(began, -2);
+  return [...rounds.slice(0, began), [...meanwhile, ...newMonth], [begun], ...rounds.slice(-2)];
 }
 
 const valid =
@@ -323,6 +335,11 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
         return valid('unsubscribe', { query: `?endpoint=${encodeURIComponent(endpoint)}` })(owner);
       },
     },
+    {
+      what: 'an unsubscribe of an unknown endpoint',
+      rounds: databaseCalls.unknownEndpoint,
+      prepare: valid('unsubscribe', { query: '?endpoint=https://push.example/unknown' }),
+    },
   ],
   track: [
     { what: 'an event', rounds: databaseCalls.event, prepare: ofNotification('track') },
@@ -349,6 +366,16 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       firstRounds: firstOfMonth(databaseCalls.targetedSend(2)),
       uncached: databaseCalls.uncachedSigningProject,
       prepare: (owner) => () => send(owner, { title: 'T', userIds: ['ada', 'bob'] }),
+    },
+    {
+      what: 'a send to a user with a subscription',
+      rounds: databaseCalls.sendToSubscriber,
+      firstRounds: firstOfMonth(databaseCalls.sendToSubscriber),
+      uncached: databaseCalls.uncachedSigningProject,
+      async prepare(owner) {
+        await service.subscribe(owner, 'ada');
+        return () => send(owner, { title: 'T', userIds: ['ada'] });
+      },
     },
     {
       what: 'a member who may not send',
@@ -419,7 +446,7 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       rounds: databaseCalls.removeDevice,
       async prepare(owner) {
         const { endpoint } = await service.subscribe(owner, 'ada');
-        const device = deviceIdOf(endpointHash(endpoint));
+        const device = deviceIdOf(endpoint);
         return valid('removeUser', { query: `?userId=ada&device=${device}` })(owner);
       },
     },
@@ -492,7 +519,7 @@ function removal(subscriptions: number): string {
 async function inPart(owner: ProjectCredentials, part: number): Promise<SimulatedBrowser> {
   for (;;) {
     const browser = service.stack.pushService.subscribe(owner);
-    if (partOf(endpointHash(browser.endpoint)) !== part) {
+    if (partOf(endpointHash(owner, browser.endpoint)) !== part) {
       browser.unsubscribe();
       continue;
     }

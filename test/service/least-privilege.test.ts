@@ -71,7 +71,9 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     return service.call(routes.subscribe, update);
   },
   async unsubscribe(service) {
-    return callWithValidRequest(service, await service.createProject(), 'unsubscribe');
+    const project = await service.createProject();
+    const browser = await service.subscribe(project);
+    return callWithValidRequest(service, project, 'unsubscribe', {}, browser);
   },
   async send(service, setHook) {
     const project = await service.createProject();

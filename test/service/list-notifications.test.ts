@@ -7,7 +7,7 @@ import {
 } from '../../contract/schemas/notification.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
-import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
+import { uuidV7 } from '../../lambdas/send/sending.ts';
 import { expiryOf } from '../../lambdas/store/notifications.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';

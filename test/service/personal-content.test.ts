@@ -29,7 +29,7 @@ async function subscribeAll(userIds: readonly string[]): Promise<SimulatedBrowse
   const worker = async () => {
     for (const [index, browser] of waiting) {
       const subscription = parse({ ...browser.toJSON(), userId: userIds[index] });
-      await store.save(project.ref, subscription, null);
+      await store.save(project, subscription, null);
     }
   };
   await Promise.all(Array.from({ length: 50 }, worker));

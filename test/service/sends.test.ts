@@ -94,7 +94,7 @@ async function age({ endpoint }: SimulatedBrowser, ms: number) {
   await service.dynamo.send(
     new UpdateCommand({
       TableName: tableName(),
-      Key: subscriptionKey(project.ref, endpointHash(endpoint)),
+      Key: subscriptionKey(project.ref, endpointHash(project, endpoint)),
       UpdateExpression: 'SET updatedAt = updatedAt - :ms',
       ExpressionAttributeValues: { ':ms': ms },
     }),

@@ -4,7 +4,6 @@ import { routes } from '../../contract/routes.ts';
 import type { UserSubscriptions } from '../../contract/schemas/user.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
-import { deployedCaps } from '../fixtures/database.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
@@ -161,7 +160,7 @@ describe('rotation', () => {
   test('a new key brings the cap of the project as it is then', async () => {
     const project = await service.createProject({}, 'signed');
     await subscribe(project, {});
-    await service.registry.setPlan(project.projectId, { subscriberCap: 1 }, deployedCaps);
+    await service.registry.setPlan(project.projectId, { subscriberCap: 1 });
     const { identityKey } = await service.registry.rotateIdentityKey(
       project.projectId,
       randomBytes,

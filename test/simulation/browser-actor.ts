@@ -1,5 +1,4 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { subscribe } from '../../lambdas/subscribe/subscribe.ts';
 import { tables } from './database/memory-database.ts';
@@ -22,8 +21,8 @@ export interface Subscribed extends Choice {
 }
 
 /**
- * What one browser does: it subscribes, changes its registration, and unsubscribes. Each of its requests
- * follows the response to the one before.
+ * What one browser does: it subscribes, changes its registration, and unsubscribes. It may do so before it has the
+ * response to its last request, as two tabs or two users in a row do.
  */
 export async function browserActor(
   world: World,
@@ -33,21 +32,23 @@ export async function browserActor(
   { origin, path, changes, unsubscribesAt, subscribesAt, storedPairNumber, ...first }: Browser,
   onSubscribed: (request: Subscribed) => void,
 ): Promise<void> {
-  const { scheduler } = world;
+  const { faults, scheduler } = world;
+  const random = world.stream(`requests of ${path}`);
   const href = origin + path;
   const startedAt = scheduler.now;
   if (subscribesAt > 0) {
     await scheduler.sleep(subscribesAt);
-    await subscribes(first);
+    await made(subscribes(first));
   }
   for (const { afterMs, ...choice } of changes) {
     const isOver = unsubscribesAt !== undefined && sinceStart() + afterMs >= unsubscribesAt;
     if (isOver) break;
     await scheduler.sleep(afterMs);
-    await subscribes(choice);
+    await made(subscribes(choice));
   }
   if (unsubscribesAt === undefined) return;
   await scheduler.sleep(unsubscribesAt - sinceStart());
+  const requestedAt = scheduler.now;
   await environments.run(
     'unsubscribe',
     path,
@@ -57,7 +58,7 @@ export async function browserActor(
       const project = await identityProjects.find(projectId, signal);
       if (project === undefined) return;
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
-      await subscriptions.removeBatch(project.ref, [endpointHash(href)], signal);
+      await subscriptions.unsubscribe(project, href, requestedAt, signal);
     },
   );
 
@@ -65,8 +66,15 @@ export async function browserActor(
     return scheduler.now - startedAt;
   }
 
+  async function made(request: Promise<void>): Promise<void> {
+    if (!faults.occurs('requests overlap')) await request;
+  }
+
   async function subscribes({ userId, channels }: Choice): Promise<void> {
     const at = scheduler.now;
+    await scheduler.sleep(
+      faults.occurs('held request') ? random.between(1000, 8000) : random.latency(3, 500),
+    );
     const outcome = await environments.run(
       'subscribe',
       path,
@@ -84,6 +92,7 @@ export async function browserActor(
             keys: browserKeys,
             ...{ userId, channels: [...channels] },
             applicationServerKey: publicKeyOf(storedPairNumber),
+            requestedAt: at,
           },
           deployedCap ?? Number.MAX_SAFE_INTEGER,
           signal,

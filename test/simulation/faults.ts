@@ -15,6 +15,8 @@ const highestRates = {
   'lost response': 0.2,
   /** The write happens after the caller has given up waiting for its response. */
   'late write': 0.1,
+  /** One function has no connection to DynamoDB for a while, or any more. The others have. */
+  'cut off': 0.2,
   /** DynamoDB refuses all calls for a while. */
   outage: 0.5,
   /** The same for one table only. */
@@ -29,9 +31,16 @@ const highestRates = {
   'crash while pushing': 0.1,
   /** Send starts so late that no time is left for it. */
   'late start': 0.5,
-  'throttled invocation': 0.7,
+  /** Lambda refuses the invocations of a slice for some seconds. */
+  'throttled invocations': 0.7,
+  /** It refuses them for as long as the request takes. */
+  'never taken': 0.3,
   'lost invocation': 0.3,
   'lost invocation response': 0.5,
+  /** A call to Lambda has no response for a minute. Lambda may have the invocation. */
+  'hanging invocation': 0.4,
+  /** Lambda accepts an invocation and loses it. */
+  'taken and lost': 0.1,
   'connection broken before the invocation': 0.3,
   'connection broken after the invocation': 0.3,
   'duplicated invocation': 0.5,
@@ -42,6 +51,8 @@ const highestRates = {
   'late repetition': 0.7,
   /** An asynchronous invocation waits for minutes. */
   'late invocation': 0.3,
+  /** The pace of a delivery is so low that it needs all attempts of Lambda. */
+  'slow delivery': 0.3,
   'push throttled': 0.2,
   'push throttled with Retry-After': 0.2,
   'push refused with an error': 0.2,
@@ -49,7 +60,11 @@ const highestRates = {
   'push without response': 0.1,
   /** No connection. */
   'push not sent': 0.2,
+  /** A connection opens some seconds after the push has been given to it. */
+  'slow connection': 0.2,
   'slow push': 0.5,
+  /** The index of users is up to ten seconds behind. */
+  'slow index': 0.5,
   'subscription gone': 0.3,
   /** The subscription was made with the other key pair than is stored. */
   'wrong key pair': 0.3,
@@ -62,12 +77,20 @@ const highestRates = {
   'subscriber removed': 0.6,
   /** A browser passes to another user, or chooses other channels. */
   'registration changed': 0.5,
+  /** A browser does not wait for the response to a request before the next one. */
+  'requests overlap': 0.7,
+  /** A request reaches its function after some seconds. */
+  'held request': 0.3,
   /** The owner removes a user. */
   'user removed': 0.5,
   /** The owner removes a device of a user. */
   'device removed': 0.5,
   /** The operator changes the limits of the project. */
   'limits changed': 0.5,
+  /** The cap is lowered below the number of subscribers; then many leave, and others come. */
+  'cap lowered': 0.3,
+  /** The last sends of a month are at its end. */
+  'month ends': 0.3,
   /** The operator drops the previous key pair, whoever uses it, or rotates the pair. */
   'key pair dropped': 0.7,
   /** A function uses the dropped pair for longer than the operator's command waits. */
@@ -90,13 +113,17 @@ export const faultNames = Object.keys(highestRates) as Fault[];
 export class Faults {
   readonly counts = new Map<Fault, number>();
   readonly #rates = new Map<Fault, number>();
-  readonly #random: Random;
+  readonly #stream: (name: string) => Random;
 
-  /** Each run has other faults, so that some runs have much of a few and others little of many. */
-  constructor(random: Random) {
-    this.#random = random;
-    const share = random.pick([0, 0.2, 0.4, 0.7]);
+  /**
+   * Each run has other faults, so that some runs have much of a few and others little of many.
+   * @param stream random numbers by the name of what they decide.
+   */
+  constructor(stream: (name: string) => Random) {
+    this.#stream = stream;
+    const share = stream('share of faults').pick([0, 0.2, 0.4, 0.7]);
     for (const fault of faultNames) {
+      const random = stream(fault);
       if (random.chance(share)) {
         this.#rates.set(fault, highestRates[fault] * random.pick([0.1, 0.3, 1]));
       }
@@ -110,7 +137,7 @@ export class Faults {
 
   occurs(fault: Fault): boolean {
     const rate = this.#rates.get(fault);
-    if (rate === undefined || !this.#random.chance(rate)) return false;
+    if (rate === undefined || !this.#stream(fault).chance(rate)) return false;
     this.count(fault);
     return true;
   }

@@ -9,6 +9,7 @@ import {
 import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';
+import type { Random } from './time/random.ts';
 import { type Timers, timers } from './time/timers.ts';
 import type { World } from './world.ts';
 
@@ -21,6 +22,10 @@ export type RunOutcome<Result> =
 /** As in `lambdas/store/dynamo.ts`. */
 const maxAttempts = 3;
 const requestTimeoutMs = 2000;
+/** Time in which a function stores what it has done last. */
+const lastWritesMs = 3000;
+/** Longer than the functions pause before they repeat a call that has failed. */
+const pauseMs = 1000;
 
 /**
  * One invocation of a function. Once it has ended or died nothing of it happens any more, except for
@@ -30,10 +35,16 @@ export class FunctionRun implements Timers {
   readonly name: string;
   /** The request that it works for. */
   readonly requestId: string;
+  /** For its calls, and what its code is given. */
+  readonly random: Random;
   readonly #world: World;
   readonly #clockOffsetMs: number;
   readonly sleep: Timers['sleep'];
   readonly abortAfter: Timers['abortAfter'];
+  /** Epoch ms from which on, and until which it has no connection to the database. */
+  #cutOff = { from: Number.POSITIVE_INFINITY, to: 0 };
+  /** Epoch ms until which a fault has kept it from the database last. */
+  #failsUntil = 0;
   #isAlive = true;
   #onDeath = () => {};
 
@@ -43,6 +54,7 @@ export class FunctionRun implements Timers {
     this.#clockOffsetMs = clockOffsetMs;
     this.name = world.nextRun(kind);
     this.requestId = requestId;
+    this.random = world.stream(this.name);
     const { sleep, abortAfter } = timers((ms, act) => this.after(ms, act));
     this.sleep = sleep;
     this.abortAfter = abortAfter;
@@ -65,8 +77,15 @@ export class FunctionRun implements Timers {
     this.#world.note(this.name, text);
   }
 
+  /** A fault takes this much of the time of its request, at most. */
+  delay(ms: number): void {
+    this.#world.delay(this.requestId, ms);
+  }
+
   die(reason: () => string): void {
     if (!this.#isAlive) return;
+    this.delay(Number.POSITIVE_INFINITY);
+    this.#world.unheard.add(this.requestId);
     this.note(() => `died: ${reason()}`);
     this.#isAlive = false;
     this.#onDeath();
@@ -74,12 +93,14 @@ export class FunctionRun implements Timers {
 
   /** Runs the function's code until it ends, dies, or Lambda ends it. */
   start<Result>(body: () => Promise<Result>, timeoutMs: number): Promise<RunOutcome<Result>> {
-    const { faults, random } = this.#world;
+    const { faults, scheduler } = this.#world;
     return new Promise((resolve) => {
       this.#onDeath = () => resolve({ kind: 'died' });
       const end = (outcome: RunOutcome<Result>) => {
         if (!this.#isAlive) return;
         this.#isAlive = false;
+        if (this.#failsUntil > scheduler.now - lastWritesMs)
+          this.#world.unheard.add(this.requestId);
         resolve(outcome);
       };
       this.after(timeoutMs, () => {
@@ -87,13 +108,25 @@ export class FunctionRun implements Timers {
         this.die(() => 'its time is over');
       });
       if (faults.occurs('crash while pushing')) {
-        this.after(random.latency(20), () => this.die(() => 'crash'));
+        this.after(this.random.latency(20), () => this.die(() => 'crash'));
+      }
+      if (faults.occurs('cut off')) {
+        const from = scheduler.now + this.random.latency(20, 20_000);
+        const ms = this.random.pick([2000, 10_000, 100_000, Number.POSITIVE_INFINITY]);
+        this.#cutOff = { from, to: from + ms };
+        this.delay(ms);
       }
       body().then(
         (value) => end({ kind: 'returned', value }),
         (error: unknown) => end({ kind: 'threw', error }),
       );
     });
+  }
+
+  /** Whether it has no connection to the database now. */
+  get isCutOff(): boolean {
+    const { now } = this.#world.scheduler;
+    return this.#cutOff.from <= now && now < this.#cutOff.to;
   }
 
   /** A crash of the function at this await. @returns whether it has died. */
@@ -105,10 +138,9 @@ export class FunctionRun implements Timers {
 
   /** A client of the database, with the repetitions of the functions' own. */
   dynamo(): DynamoDBDocumentClient {
-    const { random } = this.#world;
     const parts = {
       sleep: this.sleep,
-      random: () => random.next(),
+      random: () => this.random.next(),
       newToken: () => this.#world.nextToken(),
     };
     const send = (command: DatabaseCommand, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>
@@ -122,7 +154,8 @@ export class FunctionRun implements Timers {
 
   /** One call of the SDK: up to three attempts, and a token for a transaction that has none. */
   #call(given: DatabaseCommand, signal: AbortSignal | undefined): Promise<object> {
-    const { scheduler, faults, random, database } = this.#world;
+    const { random } = this;
+    const { scheduler, faults, database } = this.#world;
     const command = withToken(given, () => this.#world.nextToken());
     const what = () => described(command);
     this.#world.called(`${this.name}: ${what()}`);
@@ -153,9 +186,14 @@ export class FunctionRun implements Timers {
       const attempt = (number: number): void => {
         if (isSettled || !this.#isAlive) return;
         if (this.crashes('crash before a call', what)) return;
-        const retry = (ms: number, error: string) =>
+        const retry = (ms: number, error: string) => {
+          this.delay(ms + pauseMs);
+          this.#failsUntil = scheduler.now + ms;
           this.after(ms, () => (number === maxAttempts ? giveUp(error) : attempt(number + 1)));
-        const there = faults.occurs('slow call') ? random.latency(50, 1500) : random.latency(1, 30);
+        };
+        const isSlow = faults.occurs('slow call');
+        const there = isSlow ? random.latency(50, 1500) : random.latency(1, 30);
+        if (isSlow) this.delay(there);
         const back = random.between(1, 5);
         if (
           this.#world.isInOutage(tablesOf(command), isRead(command)) ||
@@ -165,8 +203,10 @@ export class FunctionRun implements Timers {
           retry(there + back + random.between(0, 50 * 2 ** number), 'ThrottlingException');
         } else if (isWrite(command) && faults.occurs('conflict')) {
           this.note(() => `conflict: ${what()}`);
+          this.delay(pauseMs);
+          this.#failsUntil = scheduler.now;
           this.after(there + back, () => settle({ error: conflictOf(command) }));
-        } else if (faults.occurs('lost call')) {
+        } else if (this.isCutOff || faults.occurs('lost call')) {
           this.note(() => `lost call: ${what()}`);
           retry(requestTimeoutMs, 'TimeoutError');
         } else if (faults.occurs('lost response')) {
@@ -186,7 +226,8 @@ export class FunctionRun implements Timers {
             const outcome = execute();
             this.note(() => `${what()}${'error' in outcome ? `: ${nameOf(outcome.error)}` : ''}`);
             if (this.#isAlive && this.crashes('crash after a call', what)) return;
-            scheduler.after(back, () => settle(outcome));
+            if (this.isCutOff) retry(requestTimeoutMs, 'TimeoutError');
+            else scheduler.after(back, () => settle(outcome));
           });
         }
       };

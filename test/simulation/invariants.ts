@@ -1,15 +1,39 @@
-import { type Conditions, conditionsOf, hasConditions } from '../../contract/conditions.ts';
+import { conditionsOf, hasConditions } from '../../contract/conditions.ts';
 import { isInProgress } from '../../contract/notification-status.ts';
-import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import type { NotificationResult } from '../../contract/schemas/notification.ts';
 import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
-import { usersOf } from '../../lambdas/send/users-of.ts';
+import { usersOf } from '../../lambdas/send/sending.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
-import { partPeriods, shareOf, sumOf } from '../../lambdas/store/counters.ts';
-import { simulatedConditions } from './conditions.ts';
+import { dayMs } from './conditions.ts';
+import { addedAbove } from './counters.ts';
 import { tables } from './database/memory-database.ts';
+import {
+  attemptsOf,
+  callOf,
+  callsOf,
+  clockDifferenceMs,
+  countsText,
+  firstFinal,
+  formerUserMs,
+  grouped,
+  hasUnheard,
+  idIn,
+  isCutShort,
+  isInAudience,
+  isInSlice,
+  isUnchanged,
+  lambdaAttempts,
+  lostSlices,
+  mostRecipients,
+  passedOn,
+  type Result,
+  resultsOf,
+  untouched,
+  usersOfBrowser,
+} from './report.ts';
 import type { Browser, Call } from './scenario.ts';
-import type { Report } from './simulation.ts';
-import type { PushAttempt, StoredRegistration, World } from './world.ts';
+import type { Report, Response } from './simulation.ts';
+import type { PushAttempt, StoredRegistration } from './world.ts';
 
 /** Says what is wrong, or undefined. */
 export type Invariant = (report: Report) => string | undefined;
@@ -19,6 +43,9 @@ const silentAfterMs = 5000;
 
 /** Of one kind and one function. */
 const mostCallsPerSecond = 20;
+
+/** Of the 22 s in which pushes start, the ms that a request does not need if nothing goes wrong. */
+const spareMs = 10_000;
 
 /** Three, and one more with the other key pair. */
 const maxAttempts = 4;
@@ -63,40 +90,102 @@ function onlyAudienceIsPushed(report: Report): string | undefined {
 }
 
 /** With a response to wait for, no push starts after the last moment for it. */
-function noPushAfterItsTime({ world, scenario, requestOf }: Report): string | undefined {
-  const calls = byId(scenario.calls);
+function noPushAfterItsTime(report: Report): string | undefined {
+  const { world, scenario } = report;
   for (const { notificationId, requestId, path, startedAt } of world.attempts) {
-    if (calls.get(requestOf.get(notificationId)!)!.respondAsync) continue;
-    const afterMs = startedAt - world.startsAt - calls.get(requestId)!.at;
-    if (afterMs > sendTimeline.lastPushMs + clockDifferenceMs + 1)
+    if (callOf(report, notificationId).respondAsync) continue;
+    const { at } = scenario.calls.find((call) => call.requestId === requestId)!;
+    const afterMs = startedAt - world.startsAt - at;
+    if (afterMs > sendTimeline.lastPushMs + clockDifferenceMs + 1) {
       return `push ${path} starts after ${afterMs} ms`;
+    }
   }
   return undefined;
 }
 
-/** An asynchronous notification whose functions could be invoked reaches everyone. */
+/** An asynchronous notification reaches everyone, except those of slices that AWS has lost. */
 function asyncReachesEveryone(report: Report): string | undefined {
-  const { responses, world, notifications, asyncGivenUp, scenario } = report;
-  if (asyncGivenUp > 0 || scenario.projectDeletedAt !== undefined) return undefined;
-  for (const { outcome, call } of responses) {
-    if (outcome.kind !== 'accepted') continue;
-    const isLost = scenario.calls.some(
-      ({ requestId, idempotencyKey }) =>
-        world.notInvoked.has(requestId) &&
-        (requestId === call.requestId ||
-          (idempotencyKey !== undefined && idempotencyKey === call.idempotencyKey)),
-    );
-    if (isLost) continue;
-    const notification = notifications.find(({ id }) => id === outcome.id);
-    if (notification === undefined) return `${outcome.id} was accepted and is not stored`;
-    if (notification.status === 'stopped') continue;
-    if (notification.status !== 'sent') return `${outcome.id} is ${notification.status}`;
-    const { unreached, id } = notification;
-    // Of users, those whose browsers pass to others meanwhile.
-    const isUsers = usersOf(callOf(report, id).request) !== undefined;
-    const changed = scenario.browsers.filter(({ path }) => !isUnchanged(report, path)).length;
-    if (unreached !== undefined && !(isUsers && unreached <= changed)) {
+  for (const { outcome, call } of report.responses) {
+    if (outcome.kind !== 'accepted' || isCutShort(report, outcome.id)) continue;
+    const notification = report.notifications.find(({ id }) => id === outcome.id);
+    if (notification === undefined || notification.status === 'stopped') continue;
+    const { id, status, unreached = 0 } = notification;
+    const lost = lostSlices(report, id, call);
+    if (lost.length === 0 && status !== 'sent') return `${id} is ${status}`;
+    // With so few recipients, the pace takes more minutes for one than an attempt leaves for its last chunk.
+    const late = report.scenario.isSlow ? lambdaAttempts : 0;
+    if (lost.length === 0 && unreached > passedOn(report, id) + late) {
       return `${id} has not reached ${unreached}`;
+    }
+    const others = untouched(report, id).filter(
+      (one) => !lost.some((fate) => isInSlice(fate, one)),
+    );
+    const missing = notPushed(report, notification, others);
+    if (missing.length > late)
+      return `${id}: ${missing} were not pushed to, of slices that Lambda has`;
+  }
+  return undefined;
+}
+
+/** An attempt of Lambda ends with an error only if its function dies or its time is over. */
+function attemptsAreUsed({ world }: Report): string | undefined {
+  return world.wasted[0];
+}
+
+/**
+ * A caller who waits: recipients are left out only if the faults of the run have taken the time, and until it is
+ * over.
+ */
+function waitingReachesEveryone(report: Report): string | undefined {
+  for (const { id, status } of report.notifications) {
+    const call = callOf(report, id);
+    const final = firstFinal(report, id);
+    if (call.respondAsync || final === undefined || status === 'stopped') continue;
+    // At the lowest pace nobody has the time.
+    if (report.scenario.isSlow || isCutShort(report, id)) continue;
+    const { unreached = 0 } = final.result;
+    if (unreached <= passedOn(report, id)) continue;
+    const calls = callsOf(report, id);
+    const delayMs = calls.reduce(
+      (sum, { requestId }) => sum + report.world.delayOf(requestId),
+      Math.max(...report.responses.map(({ startedAfterMs }) => startedAfterMs)),
+    );
+    if (delayMs < spareMs) return `${id} has not reached ${unreached}; faults took ${delayMs} ms`;
+    const ender = calls.find(({ requestId }) => requestId === final.afterRun);
+    // A caller who was told to try again, or nothing, has not done so.
+    const isTold = ({ call: { requestId }, outcome }: Response) =>
+      requestId === ender?.requestId && outcome.kind !== 'sent';
+    if (report.responses.some(isTold)) continue;
+    const afterMs = ender && final.at - report.world.startsAt - ender.at;
+    if (afterMs !== undefined && afterMs < sendTimeline.lastPushMs - clockDifferenceMs) {
+      return `${id}: ${unreached} are given up after ${afterMs} ms`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * A request that was told to try again has sent nothing. So its repetition sends to everyone, and counts nobody as
+ * lost.
+ */
+function repetitionResumes(report: Report): string | undefined {
+  for (const { outcome, call, afterMs } of report.responses) {
+    if (outcome.kind !== 'sent' || outcome.result.status === 'stopped') continue;
+    const { id, unreached = 0, attempted, failures = {} } = outcome.result;
+    const earlier = report.responses.filter(
+      (one) => callsOf(report, id).includes(one.call) && one.call.at < call.at,
+    );
+    const isTold = ({ outcome }: Response) => outcome.kind === 'error';
+    if (earlier.length === 0 || !earlier.every(isTold) || isCutShort(report, id)) continue;
+    const isEarly = afterMs < sendTimeline.lastPushMs - clockDifferenceMs;
+    if (isEarly && unreached > passedOn(report, id)) {
+      return `${call.requestId} repeats what has sent nothing: ${attempted} of ${id} are attempted, ${unreached} are not`;
+    }
+    const pushed = new Set(attemptsOf(report, id).map(({ path }) => path)).size;
+    const isHeard = !report.world.unheard.has(call.requestId);
+    // A push without a connection is attempted too.
+    if (isHeard && attempted > (failures.no_response ?? 0) && pushed === 0) {
+      return `${call.requestId} repeats what has sent nothing: ${attempted} of ${id} count, and nobody was pushed to`;
     }
   }
   return undefined;
@@ -104,16 +193,12 @@ function asyncReachesEveryone(report: Report): string | undefined {
 
 /** Whoever is in the audience from before the request to the end is counted, and attempted if counted so. */
 function everyoneIsCounted(report: Report): string | undefined {
-  const { notifications, responses, scenario } = report;
-  if (scenario.projectDeletedAt !== undefined) return undefined;
   const results: readonly Result[] = [
-    ...notifications.filter(
-      ({ id, status }) =>
-        (status === 'sent' || status === 'stopped') && !report.notRecorded.has(id),
-    ),
-    ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
+    ...report.notifications.filter(({ status }) => status === 'sent' || status === 'stopped'),
+    ...report.responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
   ];
   for (const result of results) {
+    if (isCutShort(report, result.id)) continue;
     const { request } = callOf(report, result.id);
     const expected = untouched(report, result.id).length;
     const counted = result.attempted + (result.unreached ?? 0);
@@ -130,15 +215,31 @@ function everyoneIsCounted(report: Report): string | undefined {
 /** Who counts as attempted was pushed to, unless the reason of the failure says otherwise. */
 function attemptedMeansPushed(report: Report): string | undefined {
   for (const notification of report.notifications) {
-    const { id, status, failures = {}, unreached } = notification;
-    if (status !== 'sent' || unreached !== undefined || report.notRecorded.has(id)) continue;
-    if (report.scenario.projectDeletedAt !== undefined) continue;
-    const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
-    const missing = untouched(report, id).filter(({ path }) => !pushed.has(path));
-    const { interrupted = 0, throttled = 0, no_response = 0, unsendable = 0 } = failures;
-    const excused = interrupted + throttled + no_response + unsendable;
-    if (missing.length > excused) {
-      return `${id}: ${missing.map(({ path }) => path)} were not pushed to; ${excused} excused`;
+    const { id, status, unreached } = notification;
+    if (status !== 'sent' || unreached !== undefined || isCutShort(report, id)) continue;
+    const missing = notPushed(report, notification, untouched(report, id));
+    if (missing.length > 0) return `${id}: ${missing} were not pushed to`;
+  }
+  return undefined;
+}
+
+/** Those of some recipients that were not pushed to, unless all of them may have failed before. */
+function notPushed(
+  report: Report,
+  { id, failures = {} }: NotificationResult,
+  recipients: readonly Browser[],
+): readonly string[] {
+  const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
+  const missing = recipients.map(({ path }) => path).filter((path) => !pushed.has(path));
+  const { interrupted = 0, throttled = 0, no_response = 0, unsendable = 0 } = failures;
+  return missing.length > interrupted + throttled + no_response + unsendable ? missing : [];
+}
+
+/** Pushes have an unknown outcome only if a function has died, or could not store what it knew. */
+function interruptedMeansLost(report: Report): string | undefined {
+  for (const { id, failures = {} } of report.notifications) {
+    if ((failures.interrupted ?? 0) > 0 && !hasUnheard(report, id)) {
+      return `${id}: ${failures.interrupted} are interrupted, and every function has ended`;
     }
   }
   return undefined;
@@ -166,8 +267,9 @@ function countsAddUp({ responses, notifications }: Report): string | undefined {
  */
 function slicesAddUpToResponse(report: Report): string | undefined {
   for (const { outcome } of report.responses) {
-    if (outcome.kind !== 'sent' || report.notRecorded.has(outcome.result.id)) continue;
+    if (outcome.kind !== 'sent' || hasUnheard(report, outcome.result.id)) continue;
     const returned = outcome.result;
+    if (isCutShort(report, returned.id)) continue;
     const stored = report.notifications.find(({ id }) => id === returned.id);
     if (stored === undefined || countsText(stored) === countsText(returned)) continue;
     const isBetterKnown =
@@ -180,111 +282,72 @@ function slicesAddUpToResponse(report: Report): string | undefined {
   return undefined;
 }
 
-function monthCounterIsExact({ world, scenario, caps }: Report): string | undefined {
-  if (scenario.projectDeletedAt !== undefined) return undefined;
-  const sent = world.database
-    .items(tables.notifications)
-    .filter(({ content }) => content !== undefined)
-    .map(({ sentAt }) => utcMonth(new Date(sentAt as string)));
-  const counted = world.database.items(tables.usage).map(({ period }) => monthIn(period));
-  for (const month of new Set([...sent, ...counted])) {
-    if (month === undefined) continue;
-    const stored = sent.filter((other) => other === month).length;
-    const wrong = wrongCounter(world, month, stored, caps.sends);
-    if (wrong !== undefined) return wrong;
+function monthCounterIsExact({ world, counterFaults }: Report): string | undefined {
+  const byMonth = grouped(world.sends, ({ sentAt }) => utcMonth(new Date(sentAt)));
+  const above = [...byMonth.values()]
+    .map((sends) => addedAbove(world, 'monthlySendCap', sends, sendTimeline.timeoutMs))
+    .find((fault) => fault !== undefined);
+  return counterFaults.month ?? above;
+}
+
+function subscriberCountersAreExact({ world, counterFaults }: Report): string | undefined {
+  const changes = [...world.registrations.values()].flatMap((history) =>
+    history.flatMap(({ at, stored }, index) => {
+      const by = Number(stored !== undefined) - Number(history[index - 1]?.stored !== undefined);
+      return by === 0 ? [] : [{ at, by: by as 1 | -1 }];
+    }),
+  );
+  const before = changes.filter(({ at }) => at < (world.removedAt ?? Number.POSITIVE_INFINITY));
+  return counterFaults.subscribers ?? addedAbove(world, 'subscriberCap', before, 10_000);
+}
+
+/** A send is refused because of the cap only if the month to whose end it is sent back is full. */
+function capIsReached({ world, responses }: Report): string | undefined {
+  for (const { call, outcome, at } of responses) {
+    if (outcome.kind !== 'error' || outcome.code !== 'send_cap_reached') continue;
+    const { retryAfterSeconds = 0 } = outcome;
+    const month = utcMonth(new Date(at + retryAfterSeconds * 1000 - dayMs));
+    const begun = world.sends.filter(
+      ({ by, sentAt }) => by === 1 && utcMonth(new Date(sentAt)) === month,
+    );
+    const cap = Math.min(...world.limits.map(({ monthlySendCap }) => monthlySendCap ?? Infinity));
+    if (begun.length < cap) {
+      return `${call.requestId} is sent back to the end of ${month}, which has ${begun.length} sends`;
+    }
   }
   return undefined;
-}
-
-function subscriberCountersAreExact({ world, caps }: Report): string | undefined {
-  const { database } = world;
-  const isClosed = !database.items(tables.usage).some(isCounting);
-  const stored = database.items(tables.subscriptions).length;
-  return isClosed ? undefined : wrongCounter(world, 'subscribers', stored, caps.subscribers);
-
-  function isCounting({ period, used }: Record<string, unknown>): boolean {
-    return monthIn(period) === undefined && used !== undefined;
-  }
-}
-
-/** The month that a part counts; undefined if it counts subscribers. */
-function monthIn(period: unknown): string | undefined {
-  const [name] = String(period).split('#');
-  return name === 'subscribers' ? undefined : name;
-}
-
-/** What is wrong with the parts of a counter. @param caps that held for some time. */
-function wrongCounter(
-  { database }: World,
-  name: string,
-  stored: number,
-  caps: readonly (number | null)[],
-) {
-  const items = database.items(tables.usage);
-  const parts = partPeriods(name).map(
-    (one) => items.find(({ period }) => period === one)?.used as number | undefined,
-  );
-  const counted = sumOf(parts);
-  if (counted !== stored) return `${name}: counted ${counted}, stored ${stored}`;
-  if (caps.includes(null)) return undefined;
-  const cap = Math.max(...(caps as readonly number[]));
-  if (stored > cap) return `${name}: ${stored}, above the cap of ${cap}`;
-  // Parts took units under the other caps.
-  if (caps.length > 1) return undefined;
-  const above = parts.findIndex((used = 0, part) => used > shareOf(cap, part));
-  return above === -1 ? undefined : `${name}#${above}: ${parts[above]}, above its share of ${cap}`;
 }
 
 /** 201 and 202 have a stored notification. */
-function acceptedIsStored({ responses, notifications, scenario }: Report): string | undefined {
-  if (scenario.projectDeletedAt !== undefined) return undefined;
-  for (const { outcome } of responses) {
-    const id =
-      outcome.kind === 'sent'
-        ? outcome.result.id
-        : outcome.kind === 'accepted'
-          ? outcome.id
-          : undefined;
-    if (id !== undefined && notifications.every((notification) => notification.id !== id)) {
-      return `${id} was accepted and is not stored`;
-    }
-  }
-  return undefined;
+function acceptedIsStored({ responses }: Report): string | undefined {
+  const lost = responses.find(({ isStored }) => !isStored);
+  return lost && `${idIn(lost)} was accepted and is not stored`;
 }
 
-/** An error means that the request pushed nothing, and took no unit. */
+/**
+ * An error means that the request pushed nothing, and took no unit. Only without the database until its end it may
+ * leave the unit taken.
+ */
 function errorMeansNothingWasSent(report: Report): string | undefined {
-  for (const { call, outcome, startedAfterMs } of report.responses) {
+  for (const { call, outcome, afterMs, startedAfterMs } of report.responses) {
     if (outcome.kind !== 'error') continue;
-    // Too late to undo what the database has done without a response.
-    const isTooLate = startedAfterMs > sendTimeline.pushEndMs - 10_000;
-    const hasNoTime = isTooLate || isOutAtTheEnd(report, call);
-    if (hasNoTime && isNotCancelled(report, call)) continue;
-    if (outcome.code === 'internal_error') return `${call.requestId}: internal error`;
-    const pushed = report.world.attempts.filter(({ requestId }) => requestId === call.requestId);
+    const { requestId } = call;
+    if (outcome.code === 'internal_error') return `${requestId}: internal error`;
     // Its functions may deliver slices of the first request, whose response has their counts.
     if (outcome.code === 'request_in_progress') continue;
-    if (pushed.length > 0 && report.scenario.projectDeletedAt === undefined) {
-      return `${call.requestId}: ${outcome.code}, and it made ${pushed.length} pushes`;
-    }
+    const pushed = report.world.attempts.filter((attempt) => attempt.requestId === requestId);
+    if (pushed.length > 0)
+      return `${requestId}: ${outcome.code}, and it made ${pushed.length} pushes`;
+    const triedUntilMs = Math.max(startedAfterMs, sendTimeline.endMs - 2500);
     for (const { id } of report.notifications) {
-      const isOwn = report.requestOf.get(id) === call.requestId;
-      if (!isOwn) continue;
+      if (report.requestOf.get(id) !== requestId || report.world.removedAt !== undefined) continue;
+      const isLeft = report.notCancelled.has(id) && afterMs >= triedUntilMs;
+      if (isLeft && report.world.unheard.has(requestId)) continue;
       if (attemptsOf(report, id).length > 0 || isAnsweredByAnother(report, id, call)) continue;
-      return `${call.requestId}: ${outcome.code}, and its unit is not returned`;
+      return `${requestId}: ${outcome.code}, and its unit is not returned`;
     }
   }
   return undefined;
-}
-
-function isNotCancelled({ notCancelled, requestOf }: Report, { requestId }: Call): boolean {
-  return [...notCancelled].some((id) => requestOf.get(id) === requestId);
-}
-
-/** Whether DynamoDB refused calls from the middle of a request until its last moment. */
-function isOutAtTheEnd({ world }: Report, { at }: Call): boolean {
-  const endsAt = world.startsAt + at + sendTimeline.endMs;
-  return world.outages.some(({ from, to }) => from < endsAt - 5000 && to > endsAt - 2000);
 }
 
 /** The counts of a response are what the push services saw. */
@@ -297,10 +360,13 @@ function countsAreTrue(report: Report): string | undefined {
     const isPassed = ({ path }: PushAttempt) => !isUnchanged(report, path);
     const ofOneUser = accepted.filter((attempt) => !isPassed(attempt)).map(({ path }) => path);
     const acceptedPaths = new Set(ofOneUser).size + accepted.filter(isPassed).length;
-    const heard = accepted.filter(({ isTransient }) => !isTransient).length;
+    const heard = accepted.filter(({ isHeard }) => isHeard).length;
     const { id, attempted, delivered, failed } = result;
+    if (attempted > mostRecipients(report, id)) {
+      return `${id}: ${attempted} attempted, of ${mostRecipients(report, id)} recipients`;
+    }
     // What another function did could not be read.
-    if (report.notRecorded.has(id)) continue;
+    if (hasUnheard(report, id) || isCutShort(report, id)) continue;
     if (pushed > attempted) return `${id}: ${pushed} were pushed to, ${attempted} attempted`;
     if (delivered > acceptedPaths) {
       return `${id}: ${acceptedPaths} were accepted, ${delivered} delivered`;
@@ -344,12 +410,11 @@ function reachedIsTrue(report: Report): string | undefined {
   for (const result of resultsOf(report)) {
     const { id, status = 'sent', failures = {} } = result;
     const userIds = usersOf(callOf(report, id).request)?.userIds;
-    if (userIds === undefined || report.notRecorded.has(id)) continue;
+    if (userIds === undefined || hasUnheard(report, id)) continue;
     const accepted = usersWith(id, ({ isAccepted }) => isAccepted);
     const heard = usersWith(
       id,
-      ({ isAccepted, isTransient, path }) =>
-        isAccepted && !isTransient && isUnchanged(report, path),
+      ({ isAccepted, isHeard, path }) => isAccepted && isHeard && isUnchanged(report, path),
     );
     const isOver = status === 'sent' || status === 'stopped';
     const isKnown = isOver && failures.interrupted === undefined;
@@ -390,10 +455,7 @@ function repeatedIsSentOnce(report: Report): string | undefined {
     const texts = new Set(
       results.map((result) => `${result.id} ${countsText(result)} ${result.usersNotReached}`),
     );
-    const isLost = calls.some(({ requestId }) => report.world.notInvoked.has(requestId));
-    const isRecorded =
-      !isLost &&
-      results.every(({ id }) => !report.notRecorded.has(id) && !report.notCancelled.has(id));
+    const isRecorded = results.every(({ id }) => !hasUnheard(report, id));
     if (texts.size > 1 && isRecorded) return `${key}: responses ${[...texts].join(' and ')}`;
   }
   return undefined;
@@ -410,23 +472,20 @@ function respondsInTime({ responses, world }: Report): string | undefined {
   return undefined;
 }
 
-function everyNotificationEnds({ notifications }: Report): string | undefined {
-  const open = notifications.find(({ status }) => isInProgress(status));
+function everyNotificationEnds(report: Report): string | undefined {
+  const open = report.notifications.find(
+    ({ id, status }) => isInProgress(status) && !isCutShort(report, id),
+  );
   return open && `${open.id} is ${open.status} for ever`;
 }
 
 /** What a notification has become it stays, unless a repeated request continues one that was interrupted. */
 function statusIsFinal(report: Report): string | undefined {
-  const { history, notifications, notRecorded, scenario } = report;
-  for (const { id, status } of notifications) {
-    const earlier = history.get(id)?.find((then) => !isInProgress(then.status));
-    if (earlier === undefined || earlier.status === status || notRecorded.has(id)) continue;
-    const { idempotencyKey } = callOf(report, id);
-    const isRepeated =
-      idempotencyKey !== undefined &&
-      scenario.calls.filter((call) => call.idempotencyKey === idempotencyKey).length > 1;
-    if (earlier.status === 'interrupted' && isRepeated) continue;
-    return `${id} was ${earlier.status}, and is ${status} now`;
+  for (const { id, status } of report.notifications) {
+    const earlier = firstFinal(report, id)?.result.status;
+    if (earlier === undefined || earlier === status) continue;
+    if (earlier === 'interrupted' && callsOf(report, id).length > 1) continue;
+    return `${id} was ${earlier}, and is ${status} now`;
   }
   return undefined;
 }
@@ -445,17 +504,21 @@ function noPushAfterStop({ stops, world }: Report): string | undefined {
   return undefined;
 }
 
-/** What is stopped stays so with its counts, and its waiting request is told so. */
+/**
+ * What is stopped stays so with its counts, and its waiting request is told so. A function that had no connection
+ * may store later what it knows of the same recipients.
+ */
 function stoppedIsFinal(report: Report): string | undefined {
-  const { stops, notifications, responses, history, scenario, notRecorded } = report;
-  if (scenario.projectDeletedAt !== undefined) return undefined;
+  const { stops, notifications, responses, history } = report;
   for (const { notification } of stops) {
     const { id, status } = notification;
+    if (isCutShort(report, id)) continue;
     const final = notifications.find((one) => one.id === id);
     if (status === 'stopping' || status === 'stopped') {
       if (final?.status !== 'stopped') return `${id} was ${status}, and is ${final?.status} now`;
-      const earlier = history.get(id)?.find((then) => then.status === 'stopped');
-      if (earlier !== undefined && countsText(earlier) !== countsText(final)) {
+      const earlier = history.get(id)?.find((then) => then.result.status === 'stopped')?.result;
+      const isBetterKnown = earlier?.attempted === final.attempted && earlier.failed > final.failed;
+      if (earlier !== undefined && !isBetterKnown && countsText(earlier) !== countsText(final)) {
         return `${id} was stopped with ${countsText(earlier)}, and has ${countsText(final)} now`;
       }
     } else if (final !== undefined && final.status !== status) {
@@ -463,8 +526,9 @@ function stoppedIsFinal(report: Report): string | undefined {
     }
   }
   for (const { call, outcome, afterMs } of responses) {
-    if (outcome.kind !== 'sent' || notRecorded.has(outcome.result.id)) continue;
+    if (outcome.kind !== 'sent' || hasUnheard(report, outcome.result.id)) continue;
     const { id, status = 'sent' } = outcome.result;
+    if (isCutShort(report, id)) continue;
     const final = notifications.find((one) => one.id === id)?.status;
     const toldAt = report.world.startsAt + call.at + afterMs;
     const isStopped = stops.some(({ at, notification }) => notification.id === id && at < toldAt);
@@ -499,21 +563,26 @@ function deletedProjectLeavesNothing({ world, deletedAt }: Report): string | und
   return counter && `the counter ${counter.period} is left`;
 }
 
-/** What is stored is the browser's last request to subscribe, or a later one that had no response. */
-function newestRegistrationIsStored({ world, subscribed, deletedAt }: Report): string | undefined {
-  if (deletedAt !== undefined) return undefined;
+/** What is stored is the browser's last request to subscribe that had a response, or one that began later. */
+function newestRegistrationIsStored({ world, subscribed }: Report): string | undefined {
   for (const [path, requests] of grouped(subscribed, ({ path }) => path)) {
     const stored = world.registrations.get(path)?.at(-1)?.stored;
-    if (stored === undefined) continue;
-    const last = requests.findLastIndex(({ isAcknowledged }) => isAcknowledged);
-    if (last === -1) continue;
+    const answered = requests.filter(({ isAcknowledged }) => isAcknowledged).map(({ at }) => at);
+    if (stored === undefined || answered.length === 0) continue;
     // Of two within the difference of the clocks, nobody knows which is the newer one.
-    const newest = requests.filter(({ at }) => at > requests[last]!.at - clockDifferenceMs);
-    const possible = newest.map(({ userId, channels }) => `${userId} ${channels}`);
+    const since = Math.max(...answered) - clockDifferenceMs;
+    const possible = requests
+      .filter(({ at }) => at > since)
+      .map(({ userId, channels }) => `${userId} ${channels}`);
     const found = `${stored.user} ${stored.channels}`;
     if (!possible.includes(found)) return `${path} is ${found}, and not one of ${possible}`;
   }
   return undefined;
+}
+
+/** A function does not use a project again that it has found removed. */
+function removedStaysRemoved({ world }: Report): string | undefined {
+  return world.revivals.length > 0 ? `${world.revivals[0]} is found again` : undefined;
 }
 
 /** Of the two key pairs of a project, the wrong one is tried once at most. */
@@ -596,12 +665,17 @@ export const invariants = {
   onlyAudienceIsPushed,
   noPushAfterItsTime,
   asyncReachesEveryone,
+  attemptsAreUsed,
+  waitingReachesEveryone,
+  repetitionResumes,
+  interruptedMeansLost,
   everyoneIsCounted,
   attemptedMeansPushed,
   countsAddUp,
   slicesAddUpToResponse,
   monthCounterIsExact,
   subscriberCountersAreExact,
+  capIsReached,
   acceptedIsStored,
   errorMeansNothingWasSent,
   countsAreTrue,
@@ -616,6 +690,7 @@ export const invariants = {
   deletedProjectIsSilent,
   deletedProjectLeavesNothing,
   newestRegistrationIsStored,
+  removedStaysRemoved,
   keyPairIsFound,
   dropRemovesOnlyItsPair,
   onlyTheDeviceIsRemoved,
@@ -638,23 +713,6 @@ export function violations(report: Report): Violation[] {
   });
 }
 
-type Result = SendResult | NotificationResult;
-
-function resultsOf({ responses, notifications, notRecorded }: Report): Result[] {
-  return [
-    ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
-    ...notifications.filter(({ id }) => !notRecorded.has(id)),
-  ];
-}
-
-function attemptsOf({ world }: Report, notificationId: string): PushAttempt[] {
-  return world.attempts.filter((attempt) => attempt.notificationId === notificationId);
-}
-
-function callOf({ scenario, requestOf }: Report, notificationId: string): Call {
-  return byId(scenario.calls).get(requestOf.get(notificationId)!)!;
-}
-
 /** Whether another request got a response for this notification. */
 function isAnsweredByAnother({ responses }: Report, id: string, call: Call): boolean {
   return responses.some(
@@ -664,91 +722,4 @@ function isAnsweredByAnother({ responses }: Report, id: string, call: Call): boo
         (outcome.kind === 'accepted' && outcome.id === id) ||
         outcome.kind === 'gateway_error'),
   );
-}
-
-/** The browsers in the audience from before the request to the end. */
-function untouched(report: Report, notificationId: string): Browser[] {
-  return report.scenario.browsers.filter(
-    (browser) =>
-      !browser.isGone &&
-      browser.subscribesAt === 0 &&
-      isUnchanged(report, browser.path) &&
-      isInAudience(report, browser.path, notificationId, sentAtOf(notificationId) - behindMs),
-  );
-}
-
-/** Whether the registration of a browser is from beginning to end the same. */
-function isUnchanged({ world }: Report, path: string): boolean {
-  const [first, ...others] = world.registrations.get(path) ?? [];
-  // Another key pair is a correction.
-  return others.every(
-    ({ stored }) =>
-      stored !== undefined &&
-      stored.user === first!.stored!.user &&
-      String(stored.channels) === String(first!.stored!.channels),
-  );
-}
-
-/** The users that a browser had at some time in this span. */
-function usersOfBrowser({ world }: Report, path: string, from: number, to: number): string[] {
-  return world
-    .registeredBetween(path, from, to)
-    .flatMap((stored) => (stored?.user === undefined ? [] : [stored.user]));
-}
-
-/** Whether a browser matched the request of a notification at some time from its begin to a later one. */
-function isInAudience(
-  report: Report,
-  path: string,
-  notificationId: string,
-  until: number,
-): boolean {
-  const { world } = report;
-  const { request } = callOf(report, notificationId);
-  const userIds = usersOf(request)?.userIds;
-  const sentAt = sentAtOf(notificationId);
-  const conditions = Object.entries(conditionsOf(request));
-  return world
-    .registeredBetween(path, sentAt - behindMs, until)
-    .filter((stored) => stored !== undefined)
-    .some(
-      (stored) =>
-        (userIds === undefined || (stored.user !== undefined && userIds.includes(stored.user))) &&
-        conditions.every(([name, value]) =>
-          simulatedConditions[name as keyof Conditions].isMet(value as never, stored, sentAt),
-        ),
-    );
-}
-
-/** Most by which the clocks of two functions differ. */
-const { clockDifferenceMs } = sliceTimeline;
-
-/** An index, and reads of large audiences, may be a second behind. */
-const behindMs = 1000 + clockDifferenceMs;
-
-/** A push for a user starts at most this much later than the browser was the user's. */
-const formerUserMs = 2000 + 1;
-
-/** The time in a UUID of version 7: epoch ms. */
-function sentAtOf(notificationId: string): number {
-  return Number.parseInt(notificationId.replace('-', '').slice(0, 12), 16);
-}
-
-function byId(calls: readonly Call[]): Map<string, Call> {
-  return new Map(calls.map((call) => [call.requestId, call]));
-}
-
-function countsText({ attempted, delivered, removed, failed, unreached = 0 }: Result): string {
-  return [attempted, delivered, removed, failed, unreached].join('/');
-}
-
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string) {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }

@@ -1,9 +1,10 @@
 import { type Slice, sliceSchema } from '../../contract/slice.ts';
-import { sliceTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
 import type { SliceStarter } from '../../lambdas/send/invoker.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun, RunOutcome } from './function-run.ts';
-import type { World } from './world.ts';
+import type { Random } from './time/random.ts';
+import type { SliceFate, World } from './world.ts';
 
 /** The code of deliver's handler. */
 export type DeliverBody = (
@@ -18,9 +19,21 @@ const retriesMs = [60_000, 120_000];
 /** Ms between a claim and its end: a duplicate that comes then meets the end of the claim. */
 const claimMs = { least: 30_000, most: 130_000 };
 
+/** Longer than a function waits for a response of Lambda's API. */
+const longestCallMs = 3000;
+
+/** A call to Lambda's API, as it ends. */
+interface ApiCall {
+  /** Whether Lambda has the invocation then. */
+  readonly arrives: boolean;
+  /** Ms after which the call fails, and whether that is because the connection breaks. */
+  readonly failsAfterMs?: number;
+  readonly isBroken?: boolean;
+}
+
 /** An asynchronous invocation in Lambda's queue. */
 interface QueuedEvent {
-  readonly payload: string;
+  readonly slice: Slice;
   readonly requestId: string;
   /** Epoch ms after which Lambda drops it: the age counts from its first arrival. */
   readonly expiresAt: number;
@@ -28,21 +41,23 @@ interface QueuedEvent {
 
 /** Lambda, as far as it invokes deliver. */
 export class SimulatedLambda {
-  /** Asynchronous invocations that failed for good, or were dropped. */
-  givenUp = 0;
   readonly #world: World;
+  readonly #random: Random;
   readonly #environments: Environments;
   readonly #deliver: DeliverBody;
 
   constructor(world: World, environments: Environments, deliver: DeliverBody) {
     this.#world = world;
+    this.#random = world.stream('Lambda');
     this.#environments = environments;
     this.#deliver = deliver;
   }
 
   /** Starts slices for a function. */
   starter(run: FunctionRun): SliceStarter {
-    const { faults, random, scheduler } = this.#world;
+    const { scheduler } = this.#world;
+    /** Epoch ms until which Lambda refuses a slice. */
+    const refusedUntil = new Map<number, number>();
     return {
       start: (slice, signal) =>
         new Promise<boolean>((resolve) => {
@@ -52,42 +67,28 @@ export class SimulatedLambda {
             run.note(() => `${what()}: ${isTaken ? 'taken' : 'not taken'}`);
             resolve(isTaken);
           };
-          const abort = () => {
-            this.#world.notInvoked.add(run.requestId);
-            settle(false);
-          };
-          if (signal.aborted) return abort();
-          signal.addEventListener('abort', abort, { once: true });
-          const payload = JSON.stringify(sliceSchema.parse(slice));
-          const back = () => random.latency(2, 500);
-          const notInvoked = (ms: number) => {
-            this.#world.notInvoked.add(run.requestId);
-            run.after(ms, () => settle(false));
-          };
+          if (signal.aborted) return settle(false);
+          signal.addEventListener('abort', () => settle(false), { once: true });
+          const sent = sliceSchema.parse(JSON.parse(JSON.stringify(slice)));
+          const fate = this.#world.fateOf(sent);
+          const until = refusedUntil.get(slice.slice) ?? this.#refusalOf(run);
+          refusedUntil.set(slice.slice, until);
           /** As the functions' own starter: a connection that breaks is replaced once. */
           const post = (isRepetition: boolean): void => {
-            if (signal.aborted || run.crashes('crash before a call', what)) return;
-            const isThrottled = faults.occurs('throttled invocation');
-            if (isThrottled || faults.occurs('lost invocation')) {
-              notInvoked(isThrottled ? back() : random.between(100, 5000));
-              return;
+            if (signal.aborted || !run.isAlive || run.crashes('crash before a call', what)) return;
+            const { arrives, failsAfterMs, isBroken } = this.#callOf(run, until);
+            if (failsAfterMs !== undefined) {
+              fate.refusedAt = scheduler.now;
+              run.delay(Math.min(failsAfterMs, longestCallMs));
+              const again = isBroken && !isRepetition;
+              run.after(failsAfterMs, () => (again ? post(true) : settle(false)));
             }
-            const breakConnection = (ms: number) => {
-              run.note(() => `connection broken: ${what()}`);
-              if (isRepetition) notInvoked(ms);
-              else run.after(ms, () => post(true));
-            };
-            if (faults.occurs('connection broken before the invocation')) {
-              breakConnection(random.latency(1, 500));
-              return;
-            }
-            const isBroken = faults.occurs('connection broken after the invocation');
-            const isLost = isBroken || faults.occurs('lost invocation response');
-            if (isBroken) breakConnection(random.between(10, 5000));
-            else if (isLost) notInvoked(random.between(100, 5000));
-            scheduler.after(random.latency(5, 500), () => {
-              this.#enqueue(payload, run.requestId);
-              if (!isLost) scheduler.after(back(), () => settle(true));
+            if (!arrives) return;
+            scheduler.after(run.random.latency(5, 500), () => {
+              this.#accept(sent, fate, run.requestId);
+              if (failsAfterMs === undefined) {
+                scheduler.after(run.random.latency(2, 500), () => settle(true));
+              }
               if (run.isAlive) run.crashes('crash after a call', what);
             });
           };
@@ -96,10 +97,49 @@ export class SimulatedLambda {
     };
   }
 
+  /** Epoch ms until which Lambda refuses the invocations for a slice. */
+  #refusalOf({ random }: FunctionRun): number {
+    const { faults, scheduler } = this.#world;
+    if (faults.occurs('never taken')) return Number.POSITIVE_INFINITY;
+    return faults.occurs('throttled invocations') ? scheduler.now + random.latency(200, 15_000) : 0;
+  }
+
+  /** What becomes of a call to its API. */
+  #callOf({ random }: FunctionRun, refusedUntil: number): ApiCall {
+    const { faults, scheduler } = this.#world;
+    if (scheduler.now < refusedUntil) {
+      return { arrives: false, failsAfterMs: random.latency(2, 500) };
+    }
+    if (faults.occurs('lost invocation')) {
+      return { arrives: false, failsAfterMs: random.between(100, 5000) };
+    }
+    if (faults.occurs('connection broken before the invocation')) {
+      return { arrives: false, failsAfterMs: random.latency(1, 500), isBroken: true };
+    }
+    if (faults.occurs('hanging invocation')) {
+      return { arrives: random.chance(0.5), failsAfterMs: 60_000 };
+    }
+    if (faults.occurs('connection broken after the invocation')) {
+      return { arrives: true, failsAfterMs: random.between(10, 5000), isBroken: true };
+    }
+    if (faults.occurs('lost invocation response')) {
+      return { arrives: true, failsAfterMs: random.between(100, 5000) };
+    }
+    return { arrives: true };
+  }
+
+  #accept(slice: Slice, fate: SliceFate, requestId: string): void {
+    fate.accepted += 1;
+    if (this.#world.faults.occurs('taken and lost')) return;
+    fate.events += 1;
+    this.#enqueue(slice, requestId);
+  }
+
   /** Lambda delivers an asynchronous invocation at least once. */
-  #enqueue(payload: string, requestId: string): void {
-    const { faults, random, scheduler } = this.#world;
-    const event = { payload, requestId, expiresAt: scheduler.now + sliceTimeline.startWithinMs };
+  #enqueue(slice: Slice, requestId: string): void {
+    const { faults, scheduler } = this.#world;
+    const random = this.#random;
+    const event = { slice, requestId, expiresAt: scheduler.now + sliceTimeline.startWithinMs };
     const wait = faults.occurs('late invocation')
       ? random.latency(60_000, sliceTimeline.startWithinMs)
       : random.latency(10, 10_000);
@@ -115,13 +155,26 @@ export class SimulatedLambda {
 
   /** @param failures of the function so far. */
   async #runAsync(event: QueuedEvent, failures: number): Promise<void> {
-    const { faults, random, scheduler } = this.#world;
-    if (scheduler.now > event.expiresAt) return this.#giveUp('too old');
+    const { faults, scheduler } = this.#world;
+    const random = this.#random;
+    const fate = this.#world.fateOf(event.slice);
+    if (scheduler.now > event.expiresAt) {
+      fate.isTooOld = true;
+      return this.#giveUp('too old');
+    }
     // The end of a host is not a failure of the function: Lambda repeats it from 1 s on.
-    const diesAfterMs = faults.occurs('host died') ? random.latency(20, 60_000) : undefined;
-    const outcome = await this.#invoke(event.payload, event.requestId, diesAfterMs);
+    const diesAfterMs = faults.occurs('host died')
+      ? random.pick([random.latency(20), random.between(0, sliceTimeline.timeoutMs)])
+      : undefined;
+    const startedAt = scheduler.now;
+    const { outcome, isCutOff } = await this.#invoke(event, diesAfterMs);
     if (outcome.kind === 'returned') return;
     const isHost = outcome.kind === 'died' && diesAfterMs !== undefined;
+    if (!isHost && (outcome.kind === 'died' || isCutOff)) fate.deaths += 1;
+    if (outcome.kind === 'threw' && scheduler.now < timeIsOverAt(event.slice, startedAt)) {
+      const afterMs = scheduler.now - startedAt;
+      this.#world.wasted.push(`slice ${event.slice.slice}: ${outcome.error} after ${afterMs} ms`);
+    }
     const wait = isHost ? random.latency(1000, 300_000) : retriesMs[failures];
     if (wait === undefined) return this.#giveUp('failed');
     const late = faults.occurs('late repetition') ? random.latency(60_000, 3_600_000) : 0;
@@ -130,25 +183,26 @@ export class SimulatedLambda {
   }
 
   #giveUp(why: string): void {
-    this.givenUp += 1;
     this.#world.note('Lambda', () => `gave up an asynchronous invocation: ${why}`);
   }
 
-  async #invoke(
-    payload: string,
-    requestId: string,
-    hostDiesAfterMs?: number,
-  ): Promise<RunOutcome<void>> {
-    const { faults, random, scheduler } = this.#world;
+  async #invoke({ slice, requestId }: QueuedEvent, hostDiesAfterMs?: number) {
+    const { faults, scheduler } = this.#world;
     if (faults.occurs('cold start')) {
-      await scheduler.sleep(random.latency(300, 10_000));
+      await scheduler.sleep(this.#random.latency(300, 10_000));
     }
-    const slice = sliceSchema.parse(JSON.parse(payload));
+    let isCutOff = false;
     const outcome = await this.#environments.run(
       'deliver',
       requestId,
       sliceTimeline.timeoutMs,
-      (run, environment) => this.#deliver(run, environment, slice),
+      async (run, environment) => {
+        try {
+          await this.#deliver(run, environment, slice);
+        } finally {
+          isCutOff = run.isCutOff;
+        }
+      },
       (run) => {
         run.note(() => `started: slice ${slice.slice} of ${slice.notificationId}`);
         if (hostDiesAfterMs !== undefined) {
@@ -157,8 +211,16 @@ export class SimulatedLambda {
       },
     );
     this.#world.note('Lambda', () => `slice ${slice.slice} ended: ${described(outcome)}`);
-    return outcome;
+    return { outcome, isCutOff };
   }
+}
+
+/** Epoch ms from which on an attempt of Lambda may leave a slice to the next one. */
+function timeIsOverAt({ awaitedSince }: Slice, startedAt: number): number {
+  if (awaitedSince !== undefined) return awaitedSince + sendTimeline.lastPushMs;
+  const { timeoutMs, lastWritesMs, lastChunkBeforeEndMs } = sliceTimeline;
+  // The last try is a moment earlier.
+  return startedAt + timeoutMs - lastWritesMs - lastChunkBeforeEndMs - 200;
 }
 
 export function described(outcome: RunOutcome<unknown>): string {

@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
-import { removeProject } from '../../admin/project-removal.ts';
-import { pruneSubscriptions } from '../../admin/subscriptions/prune.ts';
 import { vapidRotation } from '../../admin/vapid-rotation.ts';
+import { pruneSubscriptions } from '../../lambdas/store/all-subscriptions.ts';
+import { removeProject } from '../../lambdas/store/project-removal.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';
@@ -41,8 +41,7 @@ export function changeProject(
     switch (command.kind) {
       case 'limits': {
         const { subscriberCap, monthlySendCap } = command;
-        const deployed = { SUBSCRIBER_CAP: 0, MONTHLY_SEND_CAP: 0 };
-        return registry.setPlan(projectId, { subscriberCap, monthlySendCap }, deployed);
+        return registry.setPlan(projectId, { subscriberCap, monthlySendCap });
       }
       case 'rotate pair':
         return rotation.rotateVapid(projectId);

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../contract/project.ts';
 import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { findNotification } from '../../lambdas/results/find-notification.ts';
-import { notificationResult } from '../../lambdas/results/notification-result.ts';
+import { findNotification, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
@@ -63,10 +62,10 @@ export class Owner {
 
   /** @returns whether it was removed; undefined without a response. */
   removeDevice({ userId, origin, path }: DeviceRemoval): Promise<number | undefined> {
-    return this.#request('removeDevice', async (run, { dynamo }, { ref }, signal) => {
+    return this.#request('removeDevice', async (run, { dynamo }, project, signal) => {
       const subscriptions = subscriptionStore(dynamo, tables, run.clock);
-      const found = [[endpointHash(origin + path)]];
-      return removeFound(subscriptions, ref, userId, found, signal);
+      const found = [[endpointHash(project, origin + path)]];
+      return removeFound(subscriptions, project.ref, userId, found, signal);
     });
   }
 
@@ -88,7 +87,7 @@ export class Owner {
       signal: AbortSignal,
     ) => Promise<Result>,
   ): Promise<Result | undefined> {
-    const { random, scheduler } = this.#world;
+    const { scheduler } = this.#world;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const outcome = await this.#environments.run(
         kind,
@@ -104,7 +103,7 @@ export class Owner {
         },
       );
       if (outcome.kind === 'returned') return outcome.value;
-      await scheduler.sleep(random.latency(1000, 5000));
+      await scheduler.sleep(this.#world.stream('owner').latency(1000, 5000));
     }
     return undefined;
   }

@@ -1,6 +1,9 @@
 import type { PushMessage } from '../../contract/message.ts';
-import { NoResponseError } from '../../lambdas/push/transport/errors.ts';
-import type { PushResponse } from '../../lambdas/push/transport/read-response.ts';
+import {
+  NoResponseError,
+  NotStartedError,
+  type PushResponse,
+} from '../../lambdas/push/transport/response.ts';
 import type { PushRequest, Transport } from '../../lambdas/push/transport/transport.ts';
 import type { FunctionRun } from './function-run.ts';
 import type { PushAttempt, World } from './world.ts';
@@ -15,6 +18,9 @@ export const origins = [
 
 /** Public key of a pair, with which the simulation also signs. */
 export const publicKeyOf = (number: number) => `key ${number}`;
+
+/** Longer than until the next attempt of a push after one without connection or with a transient error. */
+const retryMs = 4000;
 
 /** What a push service knows of a subscription. */
 export interface KnownSubscription {
@@ -37,37 +43,56 @@ export function simulatedTransport(
   subscriptions: ReadonlyMap<string, KnownSubscription>,
   { pusher, notifications }: SimulatedPusher,
 ): Transport {
-  const { random, faults, scheduler } = world;
-  return ({ path, timeoutMs, headers }: PushRequest) =>
+  const { faults, scheduler } = world;
+  const { random } = run;
+  return ({ path, timeoutMs, headers, mayStart }: PushRequest) =>
     new Promise((resolve, reject) => {
-      run.after(timeoutMs, () => reject(new NoResponseError('time-out', { isTimeout: true })));
+      const opensIn = faults.occurs('slow connection') ? random.between(500, 9000) : 0;
+      const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
+      if (opensIn + took > 500) run.delay(opensIn + took);
+      const isSent = opensIn < timeoutMs;
+      run.after(timeoutMs, () =>
+        reject(new NoResponseError('time-out', { isTimeout: true, isSent })),
+      );
       if (run.crashes('crash before a call', () => `push ${path}`)) return;
       if (faults.occurs('push not sent')) {
         run.note(() => `no connection: ${path}`);
+        run.delay(retryMs);
         run.after(random.between(1, 3000), () => reject(new NoResponseError('connection refused')));
         return;
       }
-      const startedAt = scheduler.now;
-      const took = faults.occurs('slow push') ? random.between(1000, 15_000) : random.latency(30);
-      scheduler.after(took / 2, () => {
+      // A connection that opens too late is closed.
+      if (isSent) run.after(opensIn, write);
+
+      /** The push starts: its bytes are written, all at once. */
+      function write(): void {
+        if (!mayStart()) {
+          run.note(() => `may not start: ${path}`);
+          reject(new NotStartedError());
+          return;
+        }
         const { title, data } = notifications.get(path)!;
         const attempt: PushAttempt = {
           ...{ notificationId: data.id, title, path },
-          ...{ run: run.name, pusher, requestId: run.requestId },
-          ...{ startedAt, isAccepted: false, isMismatch: false, isTransient: false },
+          ...{ run: run.name, pusher, requestId: run.requestId, startedAt: scheduler.now },
+          ...{ isAccepted: false, isHeard: false, isMismatch: false, isTransient: false },
         };
         world.attempts.push(attempt);
-        const isLost = faults.occurs('push without response') || took > timeoutMs;
-        const response = respond(subscriptions.get(path)!, headers.Authorization!);
-        attempt.isAccepted = response.status === 201;
-        attempt.isMismatch = response.status === 401 && !isLost;
-        attempt.isTransient =
-          isLost || response.status === 401 || response.status === 429 || response.status >= 500;
-        run.note(() => `push ${path}: ${response.status}${isLost ? ', response lost' : ''}`);
-        if (isLost || (run.isAlive && run.crashes('crash after a call', () => `push ${path}`)))
-          return;
-        run.after(took / 2, () => resolve(response));
-      });
+        scheduler.after(took / 2, () => {
+          const isLost = faults.occurs('push without response') || opensIn + took > timeoutMs;
+          const response = respond(subscriptions.get(path)!, headers.Authorization!);
+          const { status } = response;
+          attempt.isAccepted = status === 201;
+          attempt.isHeard = !isLost;
+          attempt.isMismatch = status === 401 && !isLost;
+          attempt.isTransient = !isLost && (status === 401 || status === 429 || status >= 500);
+          if (status === 429 || status >= 500) run.delay(retryMs);
+          run.note(() => `push ${path}: ${status}${isLost ? ', response lost' : ''}`);
+          if (isLost || (run.isAlive && run.crashes('crash after a call', () => `push ${path}`)))
+            return;
+          run.after(took / 2, () => resolve(response));
+        });
+      }
     });
 
   function respond({ isGone, vapidPairNumber }: KnownSubscription, key: string): PushResponse {

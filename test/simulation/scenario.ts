@@ -4,7 +4,8 @@ import { sliceSizes } from '../../contract/slice-sizes.ts';
 import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
-import type { World } from './world.ts';
+import type { Random } from './time/random.ts';
+import { monthEnd, type World } from './world.ts';
 
 /** What a visitor chooses. */
 export interface Choice {
@@ -63,6 +64,8 @@ export interface Scenario {
   /** What the operator does with the project, one command after another, some ms after the start. */
   readonly commands: readonly OperatorCommand[];
   readonly pushesPerSecond: number;
+  /** Whether deliveries need all attempts of Lambda. */
+  readonly isSlow: boolean;
   readonly fewConnections: boolean;
   /** Ms after the start. */
   readonly projectDeletedAt: number | undefined;
@@ -90,34 +93,41 @@ export const browserKeys = {
 const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
 
 export function randomScenario(world: World): Scenario {
-  const { random, faults } = world;
-  const subscribers = random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
+  const { faults } = world;
+  const random = world.stream('scenario');
+  const loweredCap = faults.occurs('cap lowered') ? someLoweredCap(world) : undefined;
+  const subscribers = loweredCap?.subscribers ?? random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
   const durationMs = random.pick([100, 5000, 40_000]);
-  const someTime = () => random.between(0, durationMs);
-  const newcomers = faults.occurs('subscriber added') ? random.integer(1, 4) : 0;
+  const timeIn = (stream: Random) => stream.between(0, durationMs);
+  const some = faults.occurs('subscriber added') ? world.stream('newcomers').integer(1, 4) : 0;
+  const newcomers = loweredCap?.newcomers ?? some;
   const browsersOf = new Map<string, number>();
   /** Of more browsers of one user than fit a chunk, delivery reaches only those of one chunk. */
-  const someUser = () => {
+  const someUser = (random: Random) => {
     const userId = random.pick(users);
     const number = (browsersOf.get(userId) ?? 0) + 1;
     browsersOf.set(userId, number);
     return number > sliceSizes.recipients ? undefined : userId;
   };
-  const someChoice = (): Choice => ({
-    userId: random.chance(0.5) ? someUser() : undefined,
+  const someChoice = (random: Random): Choice => ({
+    userId: random.chance(0.5) ? someUser(random) : undefined,
     channels: channels.filter(() => random.chance(0.5)),
   });
-  const someChange = () => ({ ...someChoice(), afterMs: someTime() });
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
+    const random = world.stream(`browser ${index}`);
+    const changes = world.stream(`changes of browser ${index}`);
+    const someChange = () => ({ ...someChoice(changes), afterMs: timeIn(changes) });
     const isNew = index >= subscribers;
-    const subscribesAt = isNew ? someTime() : 0;
+    const comesAt = loweredCap === undefined ? timeIn(random) : random.between(45_000, 60_000);
+    const subscribesAt = isNew ? comesAt : 0;
+    const leaves = index % 4 === 0 && faults.occurs('subscriber removed');
     const vapidPairNumber = random.integer(0, 1);
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
-      ...someChoice(),
+      ...someChoice(random),
       changes: faults.occurs('registration changed')
-        ? Array.from({ length: random.integer(1, 3) }, someChange)
+        ? Array.from({ length: changes.integer(1, 3) }, someChange)
         : [],
       // Some are seen until a few seconds after the start.
       seenAgoMs: random.pick([
@@ -126,63 +136,90 @@ export function randomScenario(world: World): Scenario {
       ]),
       subscribesAt,
       unsubscribesAt:
-        index % 4 === 0 && faults.occurs('subscriber removed')
-          ? subscribesAt + someTime()
+        leaves || index < (loweredCap?.leaving ?? 0)
+          ? subscribesAt + world.stream('subscribers that leave').between(1000, durationMs)
           : undefined,
       isGone: faults.occurs('subscription gone'),
       vapidPairNumber,
       storedPairNumber: faults.occurs('wrong key pair') ? 1 - vapidPairNumber : vapidPairNumber,
     };
   });
-  const outage = () => {
-    const from = world.startsAt + someTime();
-    return { from, to: from + random.latency(200, 40_000) };
+  const outage = (stream: Random) => {
+    const from = world.startsAt + timeIn(stream);
+    return { from, to: from + stream.latency(200, 40_000) };
   };
+  const ofTables = world.stream('outages of tables');
   const tableOutage = () => ({
-    ...outage(),
-    table: random.pick(Object.values(tables)),
-    isOfReads: random.chance(0.5),
+    ...outage(ofTables),
+    table: ofTables.pick(Object.values(tables)),
+    isOfReads: ofTables.chance(0.5),
   });
   world.outages = [
-    ...(faults.occurs('outage') ? [outage()] : []),
+    ...(faults.occurs('outage') ? [outage(world.stream('outage'))] : []),
     ...(faults.occurs('outage of a table') ? [tableOutage(), tableOutage()] : []),
   ];
-  const projectDeletedAt = faults.occurs('project deleted') ? someTime() : undefined;
+  const projectDeletedAt = faults.occurs('project deleted')
+    ? timeIn(world.stream('deletion'))
+    : undefined;
   if (projectDeletedAt !== undefined && faults.occurs('outage of a table')) {
     // Those who read the project do not notice.
     const from = world.startsAt + projectDeletedAt;
     const unnoticed = { from, to: from + 60_000, table: tables.vapidKeys, isOfReads: true };
     world.outages = [...world.outages, unnoticed];
   }
-  const commands = randomCommands(world, subscribers, someTime);
-  const userRemoval = () => ({ at: someTime(), userId: random.pick(users) });
-  const calls = randomCalls(world, someTime, commands);
+  const commands =
+    loweredCap === undefined ? randomCommands(world, subscribers, timeIn) : [loweredCap.command];
+  const removals = world.stream('removals');
+  const userRemoval = () => ({ at: timeIn(removals), userId: removals.pick(users) });
+  const isMonthEnd = faults.occurs('month ends');
+  const isSlow = faults.occurs('slow delivery');
+  const calls = randomCalls(world, timeIn, commands, isMonthEnd, isSlow);
+  const devices = world.stream('devices');
   const deviceRemoval = (): DeviceRemoval => {
-    const { origin, path, userId = random.pick(users) } = random.pick(browsers);
+    const { origin, path, userId = devices.pick(users) } = devices.pick(browsers);
     // Also while functions push to it.
-    const at = random.chance(0.5) ? someTime() : random.pick(calls).at + random.latency(5000);
+    const at = devices.chance(0.5)
+      ? timeIn(devices)
+      : devices.pick(calls).at + devices.latency(5000);
     return { at, userId, origin, path };
   };
   return {
     browsers,
     calls,
-    stops: random.chance(0.3) ? randomStops(world, calls) : [],
+    stops: randomStops(world.stream('stops'), calls),
     userRemovals: faults.occurs('user removed') ? [userRemoval()] : [],
     deviceRemovals:
       browsers.length > 0 && faults.occurs('device removed')
-        ? Array.from({ length: random.integer(1, 3) }, deviceRemoval)
+        ? Array.from({ length: devices.integer(1, 3) }, deviceRemoval)
         : [],
     subscriberCap: random.pick([null, Math.max(1, subscribers), subscribers + 2]),
-    monthlyCap: random.pick([null, null, 1, 100]),
+    monthlyCap: isMonthEnd ? 1 : random.pick([null, null, 1, 100]),
     commands,
-    pushesPerSecond: random.pick([20, 1250, 3000, 20_000]),
+    pushesPerSecond: isSlow
+      ? Math.max(1, subscribers) / slowDeliverySeconds
+      : random.pick([20, 1250, 3000, 20_000]),
+    isSlow,
     fewConnections: random.chance(0.3),
     projectDeletedAt,
   };
 }
 
+/** Pushes to everyone take longer than two attempts of Lambda, and less than three. */
+const slowDeliverySeconds = 1600;
+
+/** Many leave after the cap was lowered. Others come when every function knows the new cap. */
+function someLoweredCap(world: World) {
+  const random = world.stream('lowered cap');
+  const subscribers = random.integer(20, 40);
+  const subscriberCap = random.integer(3, subscribers - 5);
+  const command = { at: 100, kind: 'limits' as const, subscriberCap, monthlySendCap: null };
+  const leaving = Math.min(subscribers, subscribers - subscriberCap + random.integer(0, 3));
+  return { subscribers, leaving, newcomers: 12, command };
+}
+
 /** While a request waits, and also while functions run that were handed the delivery. */
-function randomStops({ random }: World, calls: readonly Call[]): number[] {
+function randomStops(random: Random, calls: readonly Call[]): number[] {
+  if (!random.chance(0.3)) return [];
   const afterSome = () =>
     random.pick(calls).at +
     random.pick([random.latency(200), random.between(0, 30_000), random.latency(2000, 600_000)]);
@@ -190,12 +227,15 @@ function randomStops({ random }: World, calls: readonly Call[]): number[] {
 }
 
 function randomCommands(
-  { random, faults, startsAt }: World,
+  world: World,
   subscribers: number,
-  someTime: () => number,
+  timeIn: (stream: Random) => number,
 ): OperatorCommand[] {
+  const { faults, startsAt } = world;
+  const random = world.stream('limits');
+  const prune = world.stream('prune');
   const limits = () => ({
-    at: someTime(),
+    at: timeIn(random),
     kind: 'limits' as const,
     subscriberCap: random.pick([null, Math.max(1, subscribers - 2), subscribers + 3]),
     monthlySendCap: random.pick([null, 1, 2]),
@@ -205,22 +245,22 @@ function randomCommands(
     ...(faults.occurs('key pair dropped')
       ? [
           {
-            at: someTime(),
+            at: timeIn(world.stream('drop of a pair')),
             kind: 'drop previous pair' as const,
             isRemembered: faults.occurs('key pair remembered'),
           },
         ]
       : []),
     ...(faults.occurs('key pair rotated')
-      ? [{ at: someTime(), kind: 'rotate pair' as const }]
+      ? [{ at: timeIn(world.stream('rotation')), kind: 'rotate pair' as const }]
       : []),
     ...(faults.occurs('subscriptions pruned')
       ? [
           {
-            at: someTime(),
+            at: timeIn(prune),
             kind: 'prune' as const,
             // Also those that were seen until the start: some are updated while the command runs.
-            before: startsAt + random.pick([-20 * dayMs, 1, someTime()]),
+            before: startsAt + prune.pick([-20 * dayMs, 1, timeIn(prune)]),
           },
         ]
       : []),
@@ -229,18 +269,24 @@ function randomCommands(
 }
 
 function randomCalls(
-  { random, faults }: World,
-  someTime: () => number,
+  world: World,
+  timeIn: (stream: Random) => number,
   commands: readonly OperatorCommand[],
+  isMonthEnd: boolean,
+  isSlow: boolean,
 ): Call[] {
+  const { faults } = world;
+  const monthEndsAt = monthEnd - world.startsAt;
   const calls: Call[] = [];
   const add = (call: Omit<Call, 'requestId'>) => {
     calls.push({ ...call, requestId: `request-${calls.length + 1}` });
   };
-  const sends = random.pick([1, 1, 2]);
+  const sends = isMonthEnd ? 2 : world.stream('sends').pick([1, 1, 2]);
   for (let send = 1; send <= sends; send += 1) {
+    const random = world.stream(`send ${send}`);
     const someUsers = users.slice(0, random.integer(1, users.length));
-    const userIds = random.chance(0.4) ? someUsers : undefined;
+    // The setting is one push per second at least: users never need more than one attempt of Lambda.
+    const userIds = random.chance(0.4) && !isSlow ? someUsers : undefined;
     const isPersonal = userIds !== undefined && random.chance(0.6);
     const request: ParsedSendRequest = {
       title: `Notification ${send}${isPersonal ? ' for {{name}}' : ''}`,
@@ -248,43 +294,53 @@ function randomCalls(
         ? { recipients: userIds.map((userId) => ({ userId, values: { name: userId } })) }
         : { userIds }),
       ...Object.fromEntries(
-        Object.entries(simulatedConditions).flatMap(([name, { some }]) =>
-          random.chance(0.2) ? [[name, some(random)]] : [],
-        ),
+        Object.entries(simulatedConditions).flatMap(([name, { some }]) => {
+          const ofCondition = world.stream(`${name} of send ${send}`);
+          return ofCondition.chance(0.2) ? [[name, some(ofCondition)]] : [];
+        }),
       ),
     };
     const first = {
-      at: someTime(),
+      // The last one reaches its function before the month ends, and begins after it.
+      at:
+        isMonthEnd && send === sends
+          ? monthEndsAt - random.between(0, 100)
+          : Math.min(timeIn(random), isMonthEnd ? monthEndsAt - 1000 : Infinity),
       request,
       idempotencyKey: random.chance(0.7) ? `key-${send}` : undefined,
-      respondAsync: random.chance(0.5),
+      respondAsync: isSlow || random.chance(0.5),
     };
     add(first);
     if (first.idempotencyKey === undefined) continue;
+    const repetitions = world.stream(`repetitions of send ${send}`);
     if (faults.occurs('request repeated at the same time')) {
-      add({ ...first, at: first.at + random.between(0, 200) });
+      add({ ...first, at: first.at + repetitions.between(0, 200) });
     }
     while (calls.length < 6 && faults.occurs('request repeated later')) {
-      const isSame = random.chance(0.9);
+      const isSame = repetitions.chance(0.9);
       const again = {
         ...first,
-        // Also while the first request ends or is cancelled.
+        // Also while the first request ends or is cancelled, and while it may still hold a lease.
         at:
           first.at +
-          (random.chance(0.5) ? random.latency(1000, 600_000) : random.between(15_000, 32_000)),
-        respondAsync: random.chance(0.5),
+          repetitions.pick([
+            repetitions.latency(1000, 600_000),
+            repetitions.between(15_000, 32_000),
+            repetitions.between(31_000, 90_000),
+          ]),
+        respondAsync: repetitions.chance(0.5),
         request: isSame ? request : { ...request, body: 'Another body' },
       };
       add(again);
       if (faults.occurs('request repeated at the same time')) {
-        add({ ...again, at: again.at + random.between(0, 200) });
+        add({ ...again, at: again.at + repetitions.between(0, 200) });
       }
     }
   }
   for (const { at, kind } of commands) {
     // Pushes correct subscriptions while the command removes them.
     if (kind !== 'drop previous pair') continue;
-    const afterMs = random.between(-100, 300);
+    const afterMs = world.stream('sends after a drop').between(-100, 300);
     add({
       at: Math.max(0, at + afterMs),
       request: { title: 'Meanwhile' },

@@ -20,7 +20,10 @@ interface SimulatedSends {
 export async function simulateSends(
   firstSeed: number,
   mostRuns: number,
-  until = Number.POSITIVE_INFINITY,
+  {
+    until = Number.POSITIVE_INFINITY,
+    favoured = [],
+  }: { readonly until?: number | undefined; readonly favoured?: readonly Fault[] } = {},
 ): Promise<SimulatedSends> {
   useSmallLimits();
   const runsWith = new Map<Fault, number>(faultNames.map((fault) => [fault, 0]));
@@ -28,10 +31,10 @@ export async function simulateSends(
   let runs = 0;
   for (; runs < mostRuns && Date.now() < until; runs += 1) {
     const seed = firstSeed + runs;
-    const report = await simulate(seed);
+    const report = await simulate(seed, { favoured });
     if (violations(report).length > 0) {
-      const again = `SEED=${seed} RUNS=1 npm run test:reliability -- simulated-sends`;
-      throw new Error(`${await traceOf(seed)}\nAgain: ${again}`);
+      const again = `SEED=${seed} RUNS=1 FAVOURED='${favoured}' npm run test:reliability -- simulated-sends`;
+      throw new Error(`${await traceOf(seed, favoured)}\nAgain: ${again}`);
     }
     pushes += report.world.attempts.length;
     for (const fault of report.world.faults.counts.keys()) {

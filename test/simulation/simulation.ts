@@ -11,11 +11,8 @@ import { getNotification } from '../../lambdas/get-notification/get-notification
 import type { Message } from '../../lambdas/push/pushing/push.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
-import { keyHashOf } from '../../lambdas/send/new-sending.ts';
-import { send } from '../../lambdas/send/send.ts';
-import type { SendDependencies, SendOutcome } from '../../lambdas/send/sending.ts';
-import { usersOf } from '../../lambdas/send/users-of.ts';
-import { uuidV7 } from '../../lambdas/send/uuid-v7.ts';
+import { type SendOutcome, send } from '../../lambdas/send/send.ts';
+import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from '../../lambdas/send/sending.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { utcMonth } from '../../lambdas/store/calendar.ts';
 import { newSubscriberParts, sumOf } from '../../lambdas/store/counters.ts';
@@ -32,10 +29,13 @@ import {
 } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { usedParts } from '../../lambdas/store/usage.ts';
+import { keyed } from '../fixtures/known-project.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';
 import { browserActor, type Subscribed } from './browser-actor.ts';
+import { type CounterFaults, counterFaultsOf } from './counters.ts';
 import { tables } from './database/memory-database.ts';
 import { type Environment, Environments } from './environments.ts';
+import type { Fault } from './faults.ts';
 import { FunctionRun } from './function-run.ts';
 import { described, SimulatedLambda } from './lambda.ts';
 import { changeProject, deleteProject } from './operator-actor.ts';
@@ -50,7 +50,11 @@ export const firstRef = 'first' as ProjectRef;
 /** How a request to send ended, as its caller sees it. */
 export type CallOutcome =
   | SendOutcome
-  | { readonly kind: 'error'; readonly code: ErrorCode | 'internal_error' }
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode | 'internal_error';
+      readonly retryAfterSeconds?: number | undefined;
+    }
   /** The function died or took too long: the gateway's own response. */
   | { readonly kind: 'gateway_error' };
 
@@ -61,6 +65,19 @@ export interface Response {
   readonly afterMs: number;
   /** Ms after the request at which the function started. */
   readonly startedAfterMs: number;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Whether its notification is stored then, if it has one. */
+  readonly isStored: boolean;
+}
+
+/** A notification as `GET` returned it at some time. */
+export interface Reading {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly result: NotificationResult;
+  /** The request of the function that had just ended, if that was the occasion. */
+  readonly afterRun: string | undefined;
 }
 
 /** A stop of a notification that had a response. */
@@ -81,25 +98,24 @@ export interface Report {
   readonly notCancelled: ReadonlySet<string>;
   /** The requests of browsers to subscribe, in the order of their responses. */
   readonly subscribed: readonly Subscribed[];
-  /** The caps that held for some time. */
-  readonly caps: Readonly<Record<'subscribers' | 'sends', readonly (number | null)[]>>;
   /** What an owner has seen or changed of a later project of the same id. */
   readonly trespasses: readonly string[];
-  /** Notifications with counts that could not be stored. */
-  readonly notRecorded: ReadonlySet<string>;
-  readonly asyncGivenUp: number;
   /** The request that made each notification, by its id. */
   readonly requestOf: ReadonlyMap<string, string>;
-  /** Each notification when everything has ended. */
+  /** Each notification when everything has ended. Of a project that was deleted, as it was read last. */
   readonly notifications: readonly NotificationResult[];
   /** What `GET` of each notification returned in the course of time, by its id. */
-  readonly history: ReadonlyMap<string, readonly NotificationResult[]>;
+  readonly history: ReadonlyMap<string, readonly Reading[]>;
+  /** What is wrong with the counters at the end, or when the project is about to be removed. */
+  readonly counterFaults: CounterFaults;
   /** Epoch ms at which the operator's command to delete the project returned. */
   readonly deletedAt: number | undefined;
 }
 
 /** Breaks the code, to show that an invariant finds it. */
 export interface Breakage {
+  /** Ms that a function which delivers a slice believes to have. */
+  readonly sliceMs?: number;
   readonly deps?: <Dependencies extends DeliverDependencies & Partial<SendDependencies>>(
     deps: Dependencies,
   ) => Dependencies;
@@ -107,6 +123,13 @@ export interface Breakage {
   /** Changes what the caller is told. */
   readonly response?: (response: Response) => Response;
   readonly notification?: (notification: NotificationResult) => NotificationResult;
+}
+
+export interface SimulationOptions {
+  readonly isTraced?: boolean;
+  /** Faults that occur at their highest rates. */
+  readonly favoured?: readonly Fault[];
+  readonly breakage?: Breakage;
 }
 
 /** Seconds after which an API Gateway gives up a request. */
@@ -130,16 +153,19 @@ const isNotification = ({ content, notificationId }: Record<string, unknown>) =>
 /** One run: a pure function of its seed. */
 export async function simulate(
   seed: number,
-  { isTraced = false, breakage = {} }: { isTraced?: boolean; breakage?: Breakage } = {},
+  { isTraced = false, favoured = [], breakage = {} }: SimulationOptions = {},
 ): Promise<Report> {
   const world = new World(seed, isTraced);
+  world.faults.favour(...favoured);
   breakage.world?.(world);
-  const { random, scheduler, faults, database } = world;
+  const { scheduler, faults, database } = world;
   const scenario = randomScenario(world);
   const known = new Map<string, Browser>(
     scenario.browsers.map((browser) => [browser.path, browser]),
   );
-  const environments = new Environments(world);
+  const environments = new Environments(world, (run) => {
+    if (/^(send|deliver) /.test(run.name)) watchNotifications(run.requestId);
+  });
   const owner = new Owner(world, environments, projectId, 'hash of the owner');
   createProject(
     scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0),
@@ -149,21 +175,18 @@ export async function simulate(
   const responses: Response[] = [];
   const stops: Stop[] = [];
   const notCancelled = new Set<string>();
-  const notRecorded = new Set<string>();
   const requestOf = new Map<string, string>();
-  const history = new Map<string, NotificationResult[]>();
+  const history = new Map<string, Reading[]>();
   const subscribed: Subscribed[] = [];
   const trespasses: string[] = [];
-  const caps = {
-    subscribers: [scenario.subscriberCap],
-    sends: [scenario.monthlyCap],
-  };
+  let counterFaults: CounterFaults | undefined;
   let deletedAt: number | undefined;
   const lambda = new SimulatedLambda(
     world,
     environments,
     async (run, environment, slice: Slice) => {
-      const endsAt = run.clock().getTime() + sliceTimeline.timeoutMs - sliceTimeline.lastWritesMs;
+      const { sliceMs = sliceTimeline.timeoutMs - sliceTimeline.lastWritesMs } = breakage;
+      const endsAt = run.clock().getTime() + sliceMs;
       return deliver(sliceDependencies(run, environment), slice, run.name, endsAt);
     },
   );
@@ -188,7 +211,7 @@ export async function simulate(
     scheduler.after(scenario.projectDeletedAt, () => void remove());
   }
   for (const seconds of [5, 10, 20, 30, 60, 120, 300, 900, 1800, 3600, 5400, 7200]) {
-    scheduler.after(seconds * 1000, watchNotifications);
+    scheduler.after(seconds * 1000, () => watchNotifications());
   }
   await scheduler.run();
 
@@ -203,11 +226,11 @@ export async function simulate(
       responses,
       stops,
       notCancelled,
-      notRecorded,
       notifications,
       requestOf,
     },
-    ...{ history, deletedAt, asyncGivenUp: lambda.givenUp, subscribed, caps, trespasses },
+    ...{ history, deletedAt, subscribed, trespasses },
+    counterFaults: counterFaults ?? counterFaultsOf(world),
   };
 
   /** The items as the operator's command creates them, and those of its first subscribers. */
@@ -217,7 +240,8 @@ export async function simulate(
     secretKeyHash: string,
   ): void {
     const project: ProjectItem = {
-      ...{ projectId, ref, name: 'Shop', secretKeyHash, members: {}, userIds: 'open' },
+      ...keyed(ref),
+      ...{ projectId, name: 'Shop', secretKeyHash, members: {}, userIds: 'open' },
       ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
       ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
       createdAt: new Date(0).toISOString(),
@@ -227,7 +251,7 @@ export async function simulate(
     database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;
     for (const { origin, path, seenAgoMs, storedPairNumber, ...choice } of browsers) {
-      const hash = endpointHash(origin + path);
+      const hash = endpointHash(project, origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {
         ...subscriptionKey(ref, hash),
@@ -262,7 +286,7 @@ export async function simulate(
       ...{ sentAt: scheduler.clock().toISOString(), expiresAt: Number.MAX_SAFE_INTEGER },
     });
     for (let count = 0; count < 3; count += 1) {
-      scheduler.after(random.between(0, 30_000), () => void trespass());
+      scheduler.after(world.stream('trespass').between(0, 30_000), () => void trespass());
     }
   }
 
@@ -280,6 +304,7 @@ export async function simulate(
   /** API Gateway: passes a request to send and responds within 30 s. */
   async function request(call: Call): Promise<void> {
     const startedAt = new Date(scheduler.now);
+    const random = world.stream('gateway');
     world.note('gateway', () => `${call.requestId} ${JSON.stringify(call)}`);
     const isLate = faults.occurs('late start');
     const startsIn = isLate
@@ -290,7 +315,9 @@ export async function simulate(
     const respond = (outcome: CallOutcome) => {
       const afterMs = scheduler.now - startedAt.getTime();
       if (responses.some((response) => response.call === call)) return;
-      const response = { call, outcome, afterMs, startedAfterMs: startsIn };
+      const { now: at } = scheduler;
+      const isStored = isStoredNow(outcome);
+      const response = { call, outcome, afterMs, startedAfterMs: startsIn, at, isStored };
       responses.push(breakage.response?.(response) ?? response);
       world.note('gateway', () => `${call.requestId}: ${JSON.stringify(outcome)}`);
     };
@@ -321,6 +348,7 @@ export async function simulate(
         const deps = sendDependencies(run, environment);
         const common = {
           ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
+          sentAt: run.clock(),
           baseUrl: 'https://api.example',
         };
         // As the handler does.
@@ -341,15 +369,30 @@ export async function simulate(
     if (outcome.kind === 'returned') respond(outcome.value);
     else if (outcome.kind === 'died') respond({ kind: 'gateway_error' });
     else if (outcome.error instanceof ServiceError) {
-      respond({ kind: 'error', code: outcome.error.code });
+      const { code, retryAfterSeconds } = outcome.error;
+      respond({ kind: 'error', code, retryAfterSeconds });
     } else respond({ kind: 'error', code: 'internal_error' });
+  }
+
+  /** Whether the notification of a response is stored. One of a project that is being removed may not be. */
+  function isStoredNow(outcome: CallOutcome): boolean {
+    if (outcome.kind !== 'sent' && outcome.kind !== 'accepted') return true;
+    const id = outcome.kind === 'sent' ? outcome.result.id : outcome.id;
+    const stored = database.items(tables.notifications).filter(isNotification);
+    return stored.some(({ notificationId }) => notificationId === id) || isRemoved();
+  }
+
+  function isRemoved(): boolean {
+    return world.removedAt !== undefined;
   }
 
   /** The owner stops a notification. */
   async function stopSome(): Promise<void> {
     const stored = database.items(tables.notifications).filter(isNotification);
     if (stored.length === 0) return;
-    const notification = await owner.stop(random.pick(stored).notificationId as string);
+    const notification = await owner.stop(
+      world.stream('stopped').pick(stored).notificationId as string,
+    );
     if (notification === undefined) return;
     stops.push({ at: scheduler.now, notification });
     if (notification.status !== 'sent') faults.count('notification stopped');
@@ -392,7 +435,7 @@ export async function simulate(
           sign: ({ publicKey }) => publicKey,
           clock: run.clock,
           sleep: run.sleep,
-          random: () => random.next(),
+          random: () => run.random.next(),
           extraOrigins: [],
           inFlight: scenario.fewConnections ? few : inFlight,
         })({ ...options, messages: options.messages.map(recorded) });
@@ -400,11 +443,11 @@ export async function simulate(
       clock: run.clock,
       sleep: run.sleep,
       abortAfter: run.abortAfter,
+      random: () => run.random.next(),
       observe: {
         ...silentObserver,
         recordFailed({ notificationId }, error) {
           run.note(() => `not recorded: ${notificationId}: ${error}`);
-          notRecorded.add(notificationId);
         },
         cancelFailed({ notificationId }, error) {
           run.note(() => `not cancelled: ${notificationId}: ${error}`);
@@ -422,10 +465,9 @@ export async function simulate(
       sends: sendStore(dynamo, tables),
       notifications: notificationStore(dynamo, tables.notifications),
       starter: lambda.starter(run),
-      random: () => random.next(),
       newId: (time) => {
         const id = uuidV7(time, (length) =>
-          Uint8Array.from({ length }, () => random.integer(0, 255)),
+          Uint8Array.from({ length }, () => run.random.integer(0, 255)),
         );
         requestOf.set(id, run.requestId);
         return id;
@@ -441,30 +483,29 @@ export async function simulate(
     for (const command of scenario.commands) {
       const wait = world.startsAt + command.at - scheduler.now;
       await scheduler.sleep(wait);
-      if (command.kind === 'limits') {
-        caps.subscribers.push(command.subscriberCap);
-        caps.sends.push(command.monthlySendCap);
-      }
       await changeProject(world, projectId, command);
     }
   }
 
   async function remove(): Promise<void> {
+    watchNotifications();
+    counterFaults = counterFaultsOf(world);
     if (!(await deleteProject(world, projectId))) return;
     deletedAt = scheduler.now;
     if (faults.occurs('project created again')) {
       // The operator's next command takes a second to start.
-      scheduler.after(random.between(1000, 20_000), createSuccessor);
+      scheduler.after(world.stream('successor').between(1000, 20_000), createSuccessor);
     }
   }
 
   /** Reads every notification at once, without faults. */
-  function watchNotifications(): void {
+  function watchNotifications(afterRun?: string): void {
+    const { now: at } = scheduler;
     const deps = notificationDependencies(database.client());
     for (const item of database.items(tables.notifications).filter(isNotification)) {
       const id = item.notificationId;
       void getNotification(deps, { ref: firstRef }, id as string).then((result) => {
-        history.set(result.id, [...(history.get(result.id) ?? []), result]);
+        history.set(result.id, [...(history.get(result.id) ?? []), { at, result, afterRun }]);
       });
     }
   }
@@ -484,6 +525,8 @@ export async function simulate(
       });
     }
     await scheduler.run();
-    return found;
+    const isFound = (id: string) => found.some((one) => one.id === id);
+    const deleted = [...history].filter(([id]) => isRemoved() && !isFound(id));
+    return [...found, ...deleted.map(([, readings]) => readings.at(-1)!.result)];
   }
 }

@@ -1,4 +1,5 @@
 import type { ProjectRef } from '../../contract/project.ts';
+import type { Slice } from '../../contract/slice.ts';
 import { MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';
@@ -21,9 +22,11 @@ export interface PushAttempt {
   readonly run: string;
   readonly pusher: number;
   readonly requestId: string;
-  /** Epoch ms at which the function started it. */
+  /** Epoch ms at which its bytes were written. */
   readonly startedAt: number;
   isAccepted: boolean;
+  /** Whether the response arrives in time. Otherwise nobody knows whether it was accepted. */
+  isHeard: boolean;
   /** Whether the key pair was not that of the subscription. */
   isMismatch: boolean;
   /** Whether a retry is allowed after this attempt. */
@@ -49,6 +52,34 @@ export interface StoredRegistration {
   readonly updatedAt: number;
 }
 
+/** One more or one less of what a counter counts. */
+export interface Change {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly by: 1 | -1;
+}
+
+/** The limits of the project, from a time on: epoch ms. */
+interface Limits {
+  readonly at: number;
+  readonly subscriberCap: number | null;
+  readonly monthlySendCap: number | null;
+}
+
+/** What Lambda has made of one slice. */
+export interface SliceFate {
+  readonly slice: Slice;
+  /** Invocations that it has accepted, and those of them that it has not lost. */
+  accepted: number;
+  events: number;
+  /** Epoch ms at which Lambda's API has refused or lost one last. */
+  refusedAt: number;
+  /** Attempts whose function died, or had no connection to the database to its end. */
+  deaths: number;
+  /** Whether an event was dropped because it was too old. */
+  isTooOld: boolean;
+}
+
 /** Epoch ms between which DynamoDB refuses all calls, or those for one table, or only reads of it. */
 interface Outage {
   readonly from: number;
@@ -57,9 +88,14 @@ interface Outage {
   readonly isOfReads?: boolean;
 }
 
+/** Epoch ms: runs begin shortly before. */
+export const monthEnd = Date.parse('2026-12-01T00:00:00Z');
+
+/** Most by which the index is behind. */
+export const slowIndexMs = 10_000;
+
 /** What all actors of a run share: time, chance, the database and a record of what happened. */
 export class World {
-  readonly random: Random;
   readonly scheduler: Scheduler;
   readonly faults: Faults;
   readonly database: MemoryDatabase;
@@ -68,8 +104,12 @@ export class World {
   readonly calls = new Map<string, number[]>();
   /** Functions that Lambda ended. */
   readonly timeOuts: string[] = [];
-  /** Requests of which an invocation was refused or lost. */
-  readonly notInvoked = new Set<string>();
+  /** What Lambda has made of each slice. */
+  readonly fates = new Map<string, SliceFate>();
+  /** Requests of which a function died, or could not store what it had done last. */
+  readonly unheard = new Set<string>();
+  /** Attempts of Lambda that failed although their function had time left. */
+  readonly wasted: string[] = [];
   readonly trace: TraceLine[] = [];
   readonly startsAt: number;
   /** Of a later project with the same id. */
@@ -77,36 +117,80 @@ export class World {
   outages: readonly Outage[] = [];
   /** The invocation whose call the database executes. */
   caller: string | undefined;
+  /** The limits of the project from each time on. */
+  readonly limits: Limits[] = [];
+  /** Epoch ms at which the operator began to remove the project. */
+  removedAt: number | undefined;
+  /** The notifications that have begun or were cancelled, with the epoch ms at which they were sent. */
+  readonly sends: (Change & { readonly id: string; readonly sentAt: number })[] = [];
+  /** Functions that used a project again after they had found it removed. */
+  readonly revivals: string[] = [];
   /** By the path of the endpoint. */
   readonly registrations = new Map<string, Registration[]>();
   readonly #pathOf = new Map<string, string>();
   readonly #isTraced: boolean;
-  #runs = 0;
+  readonly #seed: number;
+  readonly #streams = new Map<string, Random>();
+  readonly #runs = new Map<string, number>();
+  readonly #delays = new Map<string, number>();
   #tokens = 0;
 
   constructor(seed: number, isTraced: boolean) {
-    this.random = new Random(seed);
+    this.#seed = seed;
     // Some runs pass from one month to the next.
-    const monthEnd = Date.parse('2026-12-01T00:00:00Z');
-    this.startsAt = monthEnd - this.random.pick([5_000, 30_000, 24 * 60 * 60 * 1000]);
-    this.scheduler = new Scheduler(this.startsAt, this.random);
-    this.faults = new Faults(this.random);
+    this.startsAt = monthEnd - this.stream('start').pick([5_000, 30_000, 24 * 60 * 60 * 1000]);
+    this.scheduler = new Scheduler(this.startsAt, this.stream('events of the same time'));
+    this.faults = new Faults((name) => this.stream(`fault: ${name}`));
     this.database = new MemoryDatabase({
       now: () => this.scheduler.now,
-      lagMs: () => this.random.between(0, 1000),
-      pageSizeItems: this.random.integer(2, 20),
+      lagMs: (isIndex) =>
+        isIndex && this.faults.occurs('slow index')
+          ? this.stream('lag').between(1000, slowIndexMs)
+          : this.stream('lag').between(0, 1000),
+      pageSizeItems: this.stream('page size').integer(2, 20),
       isUnprocessed: () => this.faults.occurs('unprocessed keys'),
       onChange: (table, key, item) => {
         if (table === tables.subscriptions) this.#registered(key, item);
+        else if (table === tables.projects) this.#changed(item);
+        else if (table === tables.notifications) this.#sent(item);
       },
     });
     this.#isTraced = isTraced;
+  }
+
+  /** The random numbers for one dimension of a run: what one draws changes no other. */
+  stream(name: string): Random {
+    let stream = this.#streams.get(name);
+    if (stream === undefined) {
+      stream = Random.of(this.#seed, name);
+      this.#streams.set(name, stream);
+    }
+    return stream;
   }
 
   /** Takes a text only if it is wanted: most runs are not traced. */
   note(actor: string, text: () => string): void {
     if (!this.#isTraced) return;
     this.trace.push({ at: this.scheduler.now - this.startsAt, actor, text: text() });
+  }
+
+  /** Ms that faults have taken of the time of a request and its functions, at most. */
+  delayOf(requestId: string): number {
+    return this.#delays.get(requestId) ?? 0;
+  }
+
+  delay(requestId: string, ms: number): void {
+    this.#delays.set(requestId, this.delayOf(requestId) + ms);
+  }
+
+  fateOf(slice: Slice): SliceFate {
+    const key = `${slice.notificationId}/${slice.slice}`;
+    let fate = this.fates.get(key);
+    if (fate === undefined) {
+      fate = { slice, accepted: 0, events: 0, refusedAt: 0, deaths: 0, isTooOld: false };
+      this.fates.set(key, fate);
+    }
+    return fate;
   }
 
   /** Records a call to the database. */
@@ -117,8 +201,9 @@ export class World {
   }
 
   nextRun(name: string): string {
-    this.#runs += 1;
-    return `${name} ${this.#runs}`;
+    const number = (this.#runs.get(name) ?? 0) + 1;
+    this.#runs.set(name, number);
+    return `${name} ${number}`;
   }
 
   /** A token of a transaction. */
@@ -145,6 +230,25 @@ export class World {
     const before = history.findLast(({ at }) => at <= from);
     const during = history.filter(({ at }) => from < at && at <= to);
     return [before, ...during].map((registration) => registration?.stored);
+  }
+
+  #changed(item: Record<string, unknown> | undefined): void {
+    if (this.removedAt !== undefined) return;
+    const { now: at } = this.scheduler;
+    if (item === undefined || 'removed' in item) this.removedAt = at;
+    else this.limits.push({ at, ...(item.plan as Omit<Limits, 'at'>) });
+  }
+
+  #sent(item: Record<string, unknown> | undefined): void {
+    if (item === undefined || item.projectRef === this.successorRef) return;
+    const id = item.notificationId as string;
+    const begun = this.sends.find((one) => one.id === id);
+    const { now: at } = this.scheduler;
+    if (item.content !== undefined) {
+      this.sends.push({ id, at, by: 1, sentAt: Date.parse(item.sentAt as string) });
+    } else if (begun !== undefined) {
+      this.sends.push({ ...begun, at, by: -1 });
+    }
   }
 
   #registered(key: Record<string, unknown>, item: Record<string, unknown> | undefined): void {

@@ -1,7 +1,7 @@
-import { shellString } from '../../../admin/terminal/shell-string.ts';
 import { pathOf } from '../../../contract/path-of.ts';
 import { routes } from '../../../contract/routes.ts';
 import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import { shellString } from '../../../contract/shell-string.ts';
 import {
   goRawString,
   javaScriptLiteral,

@@ -38,7 +38,8 @@ export const send: Operation = {
         'Makes a send safe to repeat: 1 to ' +
         `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
         `${limits.idempotencyHours} hours, a request with the same key and body gets the first response, and ` +
-        'nothing is sent again.',
+        'nothing is sent again. Choose one that nobody can guess, such as a UUID, or an HMAC of what the ' +
+        'notification is about.',
     },
     Prefer: {
       description:

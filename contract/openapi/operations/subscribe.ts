@@ -37,7 +37,9 @@ export const subscribe: Operation = {
         },
       },
       userId: {
-        description: 'Your name for the visitor. An update without it clears the stored one.',
+        description:
+          'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
+          '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
       },
       userIdSignature: {
         description:
@@ -48,7 +50,7 @@ export const subscribe: Operation = {
         description:
           'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
           `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
-          'Duplicates count once. An update without channels clears the stored ones.',
+          'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
       },
       applicationServerKey: {
         description:

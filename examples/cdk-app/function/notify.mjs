@@ -14,6 +14,8 @@ export async function handler(event) {
     `${CARILLON_BASE_URL}/api/v1/projects/${CARILLON_PROJECT}/notifications`,
     {
       method: 'POST',
+      // The secret key would go to the other address.
+      redirect: 'error',
       headers: {
         authorization: `Bearer ${SecretString}`,
         'content-type': 'application/json',

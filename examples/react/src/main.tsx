@@ -16,6 +16,8 @@ const client = init(CONFIG);
 
 const reasons: Record<UnsupportedReason, string> = {
   insecure_context: 'Notifications need https.',
+  embedded: 'Open this page in its own tab to get notifications.',
+  storage_denied: 'Allow cookies for this site to get notifications.',
   ios_not_installed: 'Add this site to your home screen to get notifications.',
   no_push: 'This browser has no notifications.',
 };

@@ -1,5 +1,4 @@
-import { createCipheriv, createECDH, createSecretKey, randomFillSync } from 'node:crypto';
-import { hmacSha256 } from './hmac-sha256.ts';
+import { createCipheriv, createECDH, createSecretKey, hash, randomFillSync } from 'node:crypto';
 
 /** The browser's keys. */
 export interface SubscriptionKeys {
@@ -95,4 +94,47 @@ function nextSalt(): Buffer {
   }
   saltsUsed += saltLength;
   return salts.subarray(saltsUsed - saltLength, saltsUsed);
+}
+
+/**
+ * Returns the values of the `Topic` header (RFC 8030 §5.4) for one topic. Push services see the header,
+ * so it is an HMAC with the subscription's secret, which they do not know: they can neither read the
+ * topic nor tell that two subscriptions have the same one. 24 bytes are the 32 characters that the
+ * standard allows; Apple refuses some shorter values.
+ */
+export function topicHeader(topic: string): (auth: Uint8Array) => string {
+  // The label keeps it apart from the key derivation of RFC 8291, which uses the same secret.
+  const info = Buffer.concat([topicLabel, hash('sha256', topic, 'buffer')]);
+  return (auth) => hmacSha256(auth, info).toString('base64url', 0, 24);
+}
+
+const topicLabel = Buffer.from('Carillon topic\0');
+
+const blockLength = 64;
+const digestLength = 32;
+/** Most bytes of data: more than any key derivation of a push needs. */
+export const hmacDataLimit = 192;
+
+// Overwritten for each computation.
+const inner = Buffer.alloc(blockLength + hmacDataLimit);
+const outer = Buffer.alloc(blockLength + digestLength);
+
+/**
+ * HMAC-SHA-256 (RFC 2104) of short data with a key of at most one block: what HKDF needs. A push
+ * needs five. Two one-shot hashes take 1.6 µs; `createHmac` takes 2.7 (10 on Node 24) and `hkdfSync` 8.
+ */
+export function hmacSha256(key: Uint8Array, data: Buffer): Buffer {
+  if (key.length > blockLength || data.length > hmacDataLimit) {
+    throw new RangeError('The key or the data is too long.');
+  }
+  inner.fill(0x36, 0, blockLength);
+  outer.fill(0x5c, 0, blockLength);
+  for (const [index, byte] of key.entries()) {
+    inner[index]! ^= byte;
+    outer[index]! ^= byte;
+  }
+  data.copy(inner, blockLength);
+  const innerDigest = hash('sha256', inner.subarray(0, blockLength + data.length), 'buffer');
+  innerDigest.copy(outer, blockLength);
+  return hash('sha256', outer, 'buffer');
 }

@@ -1,5 +1,5 @@
 import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import type { PushResponse } from '../transport/read-response.ts';
+import type { PushResponse } from '../transport/response.ts';
 
 /** Consequence of a push service's response for the push and its subscription. */
 export type Outcome =
@@ -11,8 +11,9 @@ export type Outcome =
       readonly kind: 'transient';
       readonly reason: FailureReason;
       readonly retryAfterMs?: number;
-      /** Whether it is `no_response` because the time was over: the push may have been accepted. */
+      /** Whether it is `no_response` because the time was over, and whether the whole push had been sent. */
       readonly isTimeout?: boolean;
+      readonly isSent?: boolean;
     }
   | { readonly kind: 'failed'; readonly reason: FailureReason };
 
@@ -36,10 +37,8 @@ export function outcomeOf({ status, headers, body }: PushResponse, now: Date): O
     case 406:
     case 429:
       return transient('throttled', headers['retry-after'], now);
-    case 500:
-    case 502:
-    case 503:
-    case 504:
+    case 408:
+    case 425:
       return transient('unavailable', headers['retry-after'], now);
     case 413:
       return { kind: 'failed', reason: 'too_large' };
@@ -48,17 +47,22 @@ export function outcomeOf({ status, headers, body }: PushResponse, now: Date): O
     case 403:
       if (isKeyMismatch(status, body)) return { kind: 'failed', reason: 'key_mismatch' };
       return { kind: 'failed', reason: status === 400 ? 'refused' : 'vapid_refused' };
+    // Not implemented, and a version that is not supported: a retry would be refused too.
+    case 501:
+    case 505:
+      return { kind: 'failed', reason: 'refused' };
     default:
+      if (status >= 500) return transient('unavailable', headers['retry-after'], now);
       return { kind: 'failed', reason: 'refused' };
   }
 }
 
-// Apple, Mozilla and Google each report it differently.
+// Apple, Mozilla and Google each report it differently, Google in two ways.
 function isKeyMismatch(status: 400 | 401 | 403, body: string): boolean {
   if (status === 400) return body.includes('VapidPkHashMismatch');
   // Mozilla's errno is 109 for every fault of a token: only the text differs.
   if (status === 401) return /public key mismatch/i.test(body);
-  return /do(es)? not correspond/.test(body);
+  return /do(es)? not correspond|MismatchSenderId/.test(body);
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) is seconds or a date. */
@@ -102,11 +106,12 @@ export function stepAfter(outcome: Outcome, push: AttemptedPush): Step {
     return { kind: 'use_other_pair' };
   }
   if (outcome.kind !== 'transient') return { kind: 'settle', as: outcome };
-  const { reason, retryAfterMs = 0, isTimeout = false } = outcome;
+  const { reason, retryAfterMs = 0, isTimeout = false, isSent = false } = outcome;
   const jitteredMs = backoffMs * 2 ** (attempts - 1) * (0.5 + random / 2);
   const afterMs = Math.max(retryAfterMs, jitteredMs);
-  // A caller does not wait for another time-out. The push may have been accepted.
-  const isGivenUp = attempts >= maxAttempts || (isTimeout && isAwaited) || afterMs >= msLeft;
+  // What the push service may have accepted would be shown twice, and a caller does not wait for another time-out.
+  const isOver = isTimeout && (isSent || isAwaited);
+  const isGivenUp = attempts >= maxAttempts || isOver || afterMs >= msLeft;
   return isGivenUp
     ? { kind: 'settle', as: { kind: 'failed', reason } }
     : { kind: 'retry', afterMs };

@@ -1,7 +1,6 @@
 import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
 import type { Outcome } from './outcome.ts';
 import type { Push } from './push.ts';
-import { Queue } from './queue.ts';
 
 /** Most pushes in flight, over all push services and to one of them. */
 export interface InFlightLimits {
@@ -130,4 +129,76 @@ export function nextToStart(pushServices: Iterable<PushService>): PushService | 
     if (next === undefined || pushService.inFlight < next.inFlight) next = pushService;
   }
   return next;
+}
+
+/**
+ * Waiting items, first in, first out.
+ *
+ *     taken  | waiting
+ *     ───────┼────────
+ *          #head
+ *
+ * Only items from `#head` on are live. The slots before it stay empty until the queue is.
+ */
+export class Queue<Item> {
+  readonly #items: (Item | undefined)[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  add(item: Item): void {
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    }
+    this.#items.push(item);
+  }
+
+  take(): Item {
+    const item = this.#items[this.#head]!;
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    return item;
+  }
+
+  /** The items that are taken next. They stay in the queue. */
+  first(count: number): Item[] {
+    return this.#items.slice(this.#head, this.#head + count) as Item[];
+  }
+
+  /** Takes all items. */
+  drain(): Item[] {
+    return this.#items.splice(this.#head) as Item[];
+  }
+}
+
+/**
+ * Milliseconds of starts that may be made up for. Timers are late by some milliseconds on a busy
+ * processor, and the rate could not be reached otherwise. Any second has at most 5 % more starts.
+ */
+const catchUpMs = 50;
+
+/** Spaces starts evenly, so that there are at most this many per second (GCRA, ITU-T I.371). */
+export class Pace {
+  readonly #intervalMs: number;
+  #nextAt: number;
+
+  constructor(startsPerSecond: number, now: number) {
+    this.#intervalMs = 1000 / startsPerSecond;
+    this.#nextAt = now;
+  }
+
+  /** Takes a start if one is free. @returns 0 if so, otherwise ms until the next one is. */
+  start(now: number): number {
+    if (now < this.#nextAt) return this.#nextAt - now;
+    this.#nextAt = Math.max(this.#nextAt, now - catchUpMs) + this.#intervalMs;
+    return 0;
+  }
+
+  /** Gives back a start that was taken for nothing. */
+  notStarted(): void {
+    this.#nextAt -= this.#intervalMs;
+  }
 }

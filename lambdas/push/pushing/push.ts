@@ -4,8 +4,7 @@ import { limits } from '../../../contract/limits.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
 import type { NotificationContent } from '../../../contract/schemas/notification.ts';
 import type { HeaderName } from '../../../contract/send-fields.ts';
-import { encryption } from '../crypto/encryption.ts';
-import { topicHeader } from '../crypto/topic-header.ts';
+import { encryption, topicHeader } from '../crypto/encryption.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { PushRequest } from '../transport/transport.ts';
 
@@ -78,13 +77,15 @@ export type OriginPushes = readonly [Origin, Push[]];
 
 /**
  * Returns a function that sets the headers of a push, with the token of its origin, and encrypts it,
- * unless that has been done.
+ * unless that has been done. Without headers it cannot be signed, and without a body its keys are invalid.
  * @param pushService of all pushes, as `pushServiceOf` names it.
+ * @param onFault is called with the error of a signature.
  */
 export function preparer(
   options: PushOptions,
   pushService: string,
   sign: VapidSigner,
+  onFault: (error: unknown) => void,
 ): (push: Push) => void {
   const fixed = {
     'Content-Encoding': 'aes128gcm',
@@ -98,11 +99,14 @@ export function preparer(
     const { origin, recipient, encrypt } = push;
     try {
       origin.headers ??= { Authorization: sign(origin.vapid, origin.name), ...fixed };
-      push.headers =
-        topicOf === undefined
-          ? origin.headers
-          : { ...origin.headers, Topic: topicOf(recipient.auth) };
+      push.headers = origin.headers;
+    } catch (error) {
+      onFault(error);
+      return;
+    }
+    try {
       push.body ??= encrypt(recipient);
+      if (topicOf) push.headers = { ...origin.headers, Topic: topicOf(recipient.auth) };
     } catch {
       // Invalid keys: `body` stays undefined and the push counts as `unsendable`.
     }

@@ -7,11 +7,10 @@ import { pushServiceOf } from '../../../contract/push-services.ts';
 import { sliceSizes } from '../../../contract/slice-sizes.ts';
 import { sliceTimeline } from '../../../contract/timeline.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
-import { NoResponseError, UnsendableError } from '../transport/errors.ts';
+import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Batches } from './batches.ts';
 import { type Outcome, outcomeOf, type Settled, stepAfter } from './outcome.ts';
-import { Pace } from './pace.ts';
 import {
   type EncryptFor,
   encryptionFor,
@@ -23,7 +22,7 @@ import {
   pushesByOrigin,
   useOtherPair,
 } from './push.ts';
-import { type InFlightLimits, nextToStart, PushService, promptMs } from './push-service.ts';
+import { type InFlightLimits, nextToStart, Pace, PushService, promptMs } from './push-service.ts';
 
 /** Epoch ms. */
 export interface PushTimes {
@@ -45,7 +44,7 @@ export interface PusherOptions {
   /** How push services treat the messages. */
   readonly options: PushOptions;
   readonly times: PushTimes;
-  /** Whether a caller waits for the counts. Then a push that timed out is not repeated. */
+  /** Whether a caller waits for the counts. Then no push that timed out is repeated. */
   readonly isAwaited: boolean;
   /** Most pushes that start per second, retries included. */
   readonly pushesPerSecond: number;
@@ -255,7 +254,8 @@ class RunningPusher {
     if (name === undefined) return undefined;
     let service = this.#services.get(name);
     if (service === undefined) {
-      const prepare = preparer(this.#options.options, name, this.#settings.sign);
+      const { sign, onFault = () => {} } = this.#settings;
+      const prepare = preparer(this.#options.options, name, sign, onFault);
       service = new PushService(name, this.#settings.inFlight, prepare);
       this.#services.set(name, service);
     }
@@ -318,13 +318,14 @@ class RunningPusher {
   async #run(service: PushService, push: Push): Promise<void> {
     this.#inFlight += 1;
     if (this.#isDoubtful(push) && !(await this.#isConfirmed(service, push))) {
-      this.#inFlight -= 1;
-      service.notSent();
-      this.#startPushes();
-      return;
+      return this.#notSent(service);
     }
     const startedAt = this.#now();
     const outcome = await this.#attempt(push);
+    if (outcome === undefined) {
+      service.queue.add(push);
+      return this.#notSent(service);
+    }
     this.#inFlight -= 1;
     const now = this.#now();
     const msLeft = this.#msLeft();
@@ -349,6 +350,14 @@ class RunningPusher {
     this.#startPushes();
   }
 
+  /** Nothing was sent of a push that was started. */
+  #notSent(service: PushService): void {
+    this.#inFlight -= 1;
+    service.notSent();
+    this.#pace.notStarted();
+    this.#startPushes();
+  }
+
   /** Whether its recipient may have become another user's. */
   #isDoubtful({ wantedAt }: Push): boolean {
     const { isStillWanted } = this.#options;
@@ -361,7 +370,7 @@ class RunningPusher {
     try {
       const isWanted = await this.#options.isStillWanted!(push.recipient, this.#end.signal);
       push.wantedAt = askedAt;
-      if (isWanted && this.#msLeft() > 0 && !this.#isPaused && !this.#isDoubtful(push)) return true;
+      if (isWanted && this.#mayStart(push)) return true;
       if (isWanted) service.queue.add(push);
       else this.#settle(push, notPushed(push), service);
     } catch {
@@ -370,11 +379,17 @@ class RunningPusher {
     return false;
   }
 
-  /** Posts a prepared push once. */
-  async #attempt(push: Push): Promise<Outcome> {
+  /** Asked again when its connection is open: it may have been stopped meanwhile. */
+  #mayStart(push: Push): boolean {
+    return this.#msLeft() > 0 && !this.#isPaused && !this.#isDoubtful(push);
+  }
+
+  /** Posts a prepared push once. @returns undefined if it might not start when its connection was open. */
+  async #attempt(push: Push): Promise<Outcome | undefined> {
     const { origin, recipient, headers, body } = push;
+    if (headers === undefined) return { kind: 'failed', reason: 'internal_error' };
     const unsendable: Outcome = { kind: 'failed', reason: 'unsendable' };
-    if (headers === undefined || body === undefined) return unsendable;
+    if (body === undefined) return unsendable;
     const { transport, clock, onFault } = this.#settings;
     push.attempts += 1;
     try {
@@ -384,12 +399,18 @@ class RunningPusher {
         headers,
         body,
         timeoutMs: Math.min(pushTimeoutMs, this.#options.times.endAt - this.#now()),
+        mayStart: () => this.#mayStart(push),
       });
       return outcomeOf(response, clock());
     } catch (error) {
       if (error instanceof UnsendableError) return unsendable;
+      if (error instanceof NotStartedError) {
+        push.attempts -= 1;
+        return undefined;
+      }
       if (error instanceof NoResponseError) {
-        return { kind: 'transient', reason: 'no_response', isTimeout: error.isTimeout };
+        const { isTimeout, isSent } = error;
+        return { kind: 'transient', reason: 'no_response', isTimeout, isSent };
       }
       // A fault of the code. The other pushes continue, and the log has the error.
       onFault?.(error);

@@ -1,7 +1,6 @@
 import { validateHeaderValue } from 'node:http';
 import { type ConnectionSettings, Connections } from './connections.ts';
-import { UnsendableError } from './errors.ts';
-import type { PushResponse } from './read-response.ts';
+import { type PushResponse, UnsendableError } from './response.ts';
 
 export interface PushRequest {
   /** Scheme, host and port of the push service. */
@@ -13,11 +12,14 @@ export interface PushRequest {
   readonly body: Buffer;
   /** Milliseconds until the push fails without a response. */
   readonly timeoutMs: number;
+  /** Is asked right before the first byte: a connection may take seconds to open. */
+  readonly mayStart: () => boolean;
 }
 
 /**
  * Posts one push and reads the response. Redirects are not followed.
  * @throws {UnsendableError} if it cannot be sent as it is.
+ * @throws {NotStartedError} if it might not start.
  * @throws {NoResponseError} without a response: connection refused, reset or timed out.
  */
 export type Transport = (request: PushRequest) => Promise<PushResponse>;
@@ -31,7 +33,7 @@ export function pushTransport(settings: ConnectionSettings): Transport {
   const connections = new Connections(settings);
   const cachedFields = new WeakMap<PushRequest['headers'], string>();
 
-  return async ({ origin, path, headers, body, timeoutMs }) => {
+  return async ({ origin, path, headers, body, timeoutMs, mayStart }) => {
     let fields = cachedFields.get(headers);
     if (fields === undefined) {
       fields = fieldLines(headers);
@@ -46,7 +48,7 @@ export function pushTransport(settings: ConnectionSettings): Transport {
     const request = Buffer.allocUnsafe(head.length + body.length);
     request.write(head, 'latin1');
     body.copy(request, head.length);
-    return connections.take(origin).post(request, timeoutMs);
+    return connections.take(origin).post(request, timeoutMs, mayStart);
   };
 }
 

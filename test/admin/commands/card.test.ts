@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { projectCard } from '../../../admin/commands/card.ts';
+import { projectCard } from '../../../admin/commands/create.ts';
 
 const project = {
   projectId: 'demo',

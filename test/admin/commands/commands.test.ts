@@ -6,6 +6,7 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -60,6 +61,18 @@ describe('create', () => {
     expect(created.applicationServerKey).toBe(publicKey);
   });
 
+  it('accepts a private VAPID key alone, in any form, from standard input or a file of PowerShell', async () => {
+    const pair = newVapidPair();
+    const args = ['create', projectId, '--json', '--vapid-private-file'];
+    const typed = { typed: Buffer.from(pair.privateKey, 'base64url').toString('hex') };
+    const { output } = await operator.runLocal([...args, '-'], typed);
+    expect(JSON.parse(output).applicationServerKey).toBe(pair.publicKey);
+    const file = join(operator.directory, 'keys.json');
+    await writeFile(file, `\ufeff${JSON.stringify(pair)}\r\n`, 'utf16le');
+    const created = await operator.runJson(['create', `${projectId}-2`, ...args.slice(3), file]);
+    expect(created.applicationServerKey).toBe(pair.publicKey);
+  });
+
   it('does not repeat a private key that is given instead of a file', async () => {
     const { publicKey, privateKey } = newVapidPair();
     const flags = [`--vapid-public=${publicKey}`, `--vapid-private-file=${privateKey}`];
@@ -102,7 +115,7 @@ describe('show', () => {
       operator.database.dynamo,
       projectTables(operator.database.tables),
       () => new Date(),
-    ).save(project.ref, subscription(), null);
+    ).save(keyed(project.ref), subscription(), null);
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
@@ -326,8 +339,6 @@ it.each([
   'subscriptions export unknown',
   'subscriptions prune unknown --unseen-days 30',
   'members unknown',
-  'send unknown',
-  'stats unknown',
 ])('"%s" fails, because there is no such project', async (call) => {
   expect(await operator.runLocal(call.split(' '))).toEqual({
     code: 1,

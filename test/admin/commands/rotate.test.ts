@@ -3,6 +3,7 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -36,7 +37,7 @@ const find = () => operator.registry.find(projectId);
 async function subscribe(vapidPairNumber: number): Promise<void> {
   const { dynamo, tables } = operator.database;
   const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
-  await store.save(ref, { ...subscription(), vapidPairNumber }, null);
+  await store.save(keyed(ref), { ...subscription(), vapidPairNumber }, null);
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -53,6 +54,9 @@ it.each([
   ['identity --grace=1.5h', "argument '1.5h' is invalid."],
   ['key', 'Allowed choices are secret, identity, vapid.'],
   ['secret --drop-previous', '--drop-previous is for vapid only.'],
+  ['secret --add-previous=-', '--add-previous is for vapid only.'],
+  ['vapid --add-previous=- --drop-previous', "cannot be used with option '--drop-previous'"],
+  ['vapid --add-previous=-', 'Invalid private VAPID key'],
   ['vapid --grace=24h', 'The previous application server key is valid until --drop-previous.'],
   ['vapid --revoke', 'The previous application server key is valid until --drop-previous.'],
 ])('refuses "rotate <projectId> %s"', async (args, message) => {
@@ -178,23 +182,19 @@ describe('vapid --drop-previous', () => {
     expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 1 });
   });
 
-  // `--force` is the name of the option in 1.0.
-  it.each(['--revoke', '--force'])(
-    'with %s, removes the subscribers of a key that is dropped already',
-    async (option) => {
-      await subscribe(0);
-      await rotateLongAgo();
-      const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
-      await operator.registry
-        .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
-        .catch(() => {});
-      const { code, output } = await rotate(`vapid --drop-previous ${option} --yes`);
-      expect(code).toBe(0);
-      expect(output).toBe(
-        `Dropped the previous application server key of "${projectId}". ` +
-          'Subscribers removed with it: 1.\n',
-      );
-      expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 0 });
-    },
-  );
+  it('removes the subscribers of a key that is dropped already, with --revoke', async () => {
+    await subscribe(0);
+    await rotateLongAgo();
+    const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
+    await operator.registry
+      .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
+      .catch(() => {});
+    const { code, output } = await rotate('vapid --drop-previous --revoke --yes');
+    expect(code).toBe(0);
+    expect(output).toBe(
+      `Dropped the previous application server key of "${projectId}". ` +
+        'Subscribers removed with it: 1.\n',
+    );
+    expect(await operator.registry.usage(projectId)).toMatchObject({ subscribers: 0 });
+  });
 });

@@ -4,12 +4,11 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { limits } from '../../../contract/limits.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
-import { deployedCaps } from '../../fixtures/database.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
@@ -18,15 +17,13 @@ import { linesOf, subscriptionJson } from '../../fixtures/subscription-lines.ts'
 
 const operator = useOperator();
 let projectId: string;
-let ref: ProjectRef;
 let file: string;
 const vapid = newVapidPair();
 
 beforeEach(async () => {
   projectId = `p-${randomUUID()}`;
   file = join(operator.directory, `${projectId}.ndjson`);
-  const { project } = await operator.registry.create({ projectId, vapid, random: randomBytes });
-  ref = project.ref;
+  await operator.registry.create({ projectId, vapid, random: randomBytes });
 });
 
 /** The table of the push services, with one. */
@@ -41,10 +38,11 @@ async function subscribers(): Promise<number> {
   return (await operator.registry.usage(projectId)).subscribers;
 }
 
-function subscribe(url: ReturnType<typeof subscription>) {
+async function subscribe(url: ReturnType<typeof subscription>) {
   const { dynamo, tables } = operator.database;
+  const project = await operator.database.projectOf(projectId);
   const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
-  return store.save(ref, url, null);
+  return store.save(project, url, null);
 }
 
 describe('subscriptions import', () => {
@@ -194,6 +192,66 @@ describe('subscriptions import', () => {
     expect(await exported()).toMatchObject([{ endpoint: href, userId: 'ann' }]);
   });
 
+  it('says how it has read a list of another service, and counts what it left out by reason', async () => {
+    const [first, second] = [subscriptionJson(), subscriptionJson()];
+    const rows = [
+      ['endpoint', 'public_key', 'auth_token', 'subscribable_id', 'tags', 'id'],
+      [first.endpoint, first.keys.p256dh, first.keys.auth, '7', 'news|offers', '1'],
+      [second.endpoint, '', '', '8', 'news', '2'],
+      ['token', '', '', '9', '', '3'],
+    ];
+    await writeFile(file, gzipSync(rows.map((cells) => `${cells.join(';')}\r\n`).join('')));
+    const args = ['subscriptions', 'import', projectId, file];
+    const { code, output, messages } = await operator.runLocal(args, { typed: '' });
+    expect(code).toBe(0);
+    expect(messages).toContain('1/1');
+    expect(stripVTControlCharacters(output)).toBe(
+      'Read as CSV (gzip) of Laravel: endpoint from endpoint, p256dh from public_key, auth from auth_token, userId from subscribable_id.\n' +
+        'Not used: tags, id.\n' +
+        '1 added, 0 updated, 0 unchanged; 1 with a user id.\n' +
+        'Rows left out:\n' +
+        "  1 without the browser's keys\n" +
+        '  1 not web push: a token, an address or a number\n' +
+        counted(1),
+    );
+    expect(await operator.runJson([...args, '--dry-run'])).toMatchObject({
+      ...{ unchanged: 1, skipped: { noKeys: 1, notWebPush: 1 } },
+      list: { form: 'CSV', packing: 'gzip', source: 'Laravel', unused: ['tags', 'id'] },
+    });
+  });
+
+  it('makes channels of the tags that are named', async () => {
+    const tagged = { ...subscriptionJson(), tags: ['Offers', 'plan-gold'] };
+    await writeFile(file, JSON.stringify([tagged]));
+    const args = ['subscriptions', 'import', projectId, file, '--channels-from-tags'];
+    const refused = await operator.runLocal([...args, 'Offers']);
+    expect(refused).toMatchObject({ code: 2, output: '' });
+    expect(refused.messages).toContain(
+      'Each must be 1 to 32 lowercase letters, digits or hyphens.',
+    );
+    expect(await operator.runJson([...args, 'news,offers'])).toMatchObject({ withChannels: 1 });
+    expect(await exported()).toMatchObject([{ channels: ['offers'] }]);
+  });
+
+  it('fails if no row is a subscription, or if the file is none of the known ones', async () => {
+    const args = ['subscriptions', 'import', projectId, file, '--json'];
+    await writeFile(file, 'token,user_id\nx:APA91b,ann\n');
+    const { code, output, messages } = await operator.runLocal(args);
+    expect([code, JSON.parse(output).skipped]).toEqual([1, { notWebPush: 1 }]);
+    expect(JSON.parse(messages).error.code).toBe('nothing_imported');
+    await writeFile(file, 'url,name\nhttps://e/1,ann\n');
+    const refused = await operator.runLocal(args);
+    expect([refused.code, refused.output]).toEqual([1, '']);
+    expect(JSON.parse(refused.messages).error.code).toBe('unknown_columns');
+  });
+
+  it('names rows of an array by their numbers', async () => {
+    await writeFile(file, `[${JSON.stringify(subscriptionJson())},\n7]`);
+    const { code, output } = await operator.runLocal(['subscriptions', 'import', projectId, file]);
+    expect(code).toBe(1);
+    expect(output).toContain('row 2, line 2: must be an object\n1 added,');
+  });
+
   it('fails for an unreadable file', async () => {
     const args = ['subscriptions', 'import', projectId, `${file}-none`];
     const { code, messages } = await operator.runLocal(args);
@@ -204,7 +262,7 @@ describe('subscriptions import', () => {
   it.each([[[]], [['--dry-run']]])(
     'counts in its summary what it did, not what it left out (options %j)',
     async (options) => {
-      await operator.registry.setPlan(projectId, { subscriberCap: 1 }, deployedCaps);
+      await operator.registry.setPlan(projectId, { subscriberCap: 1 });
       await writeFile(
         file,
         linesOf(Array.from({ length: 3 }, () => subscriptionJson({ userId: 'ada' }))),
@@ -370,6 +428,16 @@ describe('the application server key of an imported subscription', () => {
     // And back to the first pair, whose number is not stored.
     expect((await importAll([second])).report).toMatchObject({ updated: 1 });
     expect(await exported()).toContainEqual(expect.objectContaining(second));
+  });
+
+  it('takes the named key where a line has none', async () => {
+    await writeFile(file, linesOf([subscriptionJson(), withKey(current)]));
+    const args = ['subscriptions', 'import', projectId, file, '--application-server-key'];
+    const { publicKey } = newVapidPair();
+    const refused = await operator.runLocal([...args, publicKey]);
+    expect(refused.messages).toContain(`does not have the application server key ${publicKey}`);
+    expect(await operator.runJson([...args, previous])).toMatchObject({ created: 2 });
+    expect(await countPreviousPair()).toBe(1);
   });
 
   it('skips lines with a key that is not one of the project', async () => {

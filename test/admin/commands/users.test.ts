@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 
@@ -25,7 +26,11 @@ async function subscribe(
 ) {
   const tables = projectTables(operator.database.tables);
   const saved = subscription({ userId, channels, ...(url && { endpoint: endpoint(url) }) });
-  await subscriptionStore(operator.database.dynamo, tables, () => now).save(ref, saved, null);
+  await subscriptionStore(operator.database.dynamo, tables, () => now).save(
+    keyed(ref),
+    saved,
+    null,
+  );
   return saved;
 }
 

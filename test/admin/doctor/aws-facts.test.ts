@@ -1,9 +1,13 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Connection } from '../../../admin/commands/connection.ts';
-import { type AwsFacts, awsFacts } from '../../../admin/doctor/aws-facts.ts';
+import {
+  type AwsFacts,
+  awsFacts,
+  type LambdaFacts,
+  lambdaFacts,
+} from '../../../admin/doctor/aws-facts.ts';
 import { checks, runCheck } from '../../../admin/doctor/checks.ts';
-import { type LambdaFacts, lambdaFacts } from '../../../admin/doctor/lambda-facts.ts';
 import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 

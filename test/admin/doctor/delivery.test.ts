@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
+import type { NamedFinding } from '../../../admin/doctor/checks.ts';
 import { checkDelivery } from '../../../admin/doctor/delivery.ts';
-import type { NamedFinding } from '../../../admin/doctor/finding.ts';
 import { startDescribedPushService } from '../../fixtures/described-push-service.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { type Service, startService } from '../../fixtures/service.ts';

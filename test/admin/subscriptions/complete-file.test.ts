@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeCompleteFile } from '../../../admin/subscriptions/complete-file.ts';
+import { writeCompleteFile } from '../../../admin/commands/subscriptions.ts';
 import { useFolder } from '../../fixtures/folder.ts';
 
 const folder = useFolder();

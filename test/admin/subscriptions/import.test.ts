@@ -1,14 +1,12 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
+import { type ImportListDependencies, importList } from '../../../admin/commands/import.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { batchImport, type ImportBatch } from '../../../admin/subscriptions/import-batch.ts';
-import {
-  type ImportLinesDependencies,
-  importLines,
-} from '../../../admin/subscriptions/import-lines.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
+import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../contract/project.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
+import { batchImport, type ImportBatch } from '../../../lambdas/store/subscription-import.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
@@ -17,7 +15,7 @@ import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subs
 import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
 const database = useDatabase();
-let project: Pick<Project, 'projectId' | 'ref'>;
+let project: Project;
 let importBatch: ImportBatch;
 const clock = () => new Date();
 
@@ -28,25 +26,26 @@ beforeEach(async () => {
   importBatch = batchImport(dynamo, projectTables(tables), projects, 1000);
 });
 
-const keys = { vapidPair: 0, vapidPublicKey: 'unused' };
-
 const lines = Array.from({ length: 1000 }, () => JSON.stringify(subscriptionJson()));
 
 function run(
-  overrides: Partial<ImportLinesDependencies> = {},
+  overrides: Partial<ImportListDependencies> = {},
   { into = project, texts = lines } = {},
 ) {
-  async function* all() {
-    for (const text of texts) yield { text };
+  async function* rows() {
+    for (const [index, text] of texts.entries()) yield { line: index + 1, value: JSON.parse(text) };
   }
-  return importLines(all(), {
-    projectId: into.projectId,
-    readLine: lineReader({ ...into, ...keys }, [], clock),
-    importBatch,
-    sleep: async () => {},
-    onProgress: () => {},
-    ...overrides,
-  });
+  return importList(
+    { form: 'JSON lines', rows: rows() },
+    {
+      projectId: into.projectId,
+      columns: new ListColumns(undefined),
+      readLine: lineReader(into, [], clock),
+      importBatch,
+      sleep: async () => {},
+      ...overrides,
+    },
+  );
 }
 
 const stored = () => readSubscribers(database.dynamo, database.tables, project.ref);
@@ -100,7 +99,7 @@ it('fills the cap exactly, from all parts at the same time, and again after remo
   expect(await readSubscribers(dynamo, tables, capped.ref)).toEqual({ stored: 100, counted: 100 });
 
   const subscriptions = subscriptionStore(dynamo, projectTables(tables), clock);
-  const hashes = lines.map((line) => endpointHash(JSON.parse(line).endpoint));
+  const hashes = lines.map((line) => endpointHash(capped, JSON.parse(line).endpoint));
   let removed = 0;
   for (let at = 0; at < 700; at += 50) {
     removed += await subscriptions.removeBatch(capped.ref, hashes.slice(at, at + 50));
@@ -122,7 +121,7 @@ it('does not bring back the user id of a browser that signs out between its look
     const { href, origin, pathname: path } = new URL(json.endpoint);
     const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
     const store = subscriptionStore(dynamo, projectTables(tables), () => at(time));
-    await store.save(project.ref, { endpoint: { href, origin, path }, keys, userId }, null);
+    await store.save(project, { endpoint: { href, origin, path }, keys, userId }, null);
   };
   await save(0, 'ada');
   let isFirst = true;

@@ -37,12 +37,19 @@ describe('runCommandLine', () => {
     expect((await run('add', ...args)).calls).toEqual([{ name }]);
   });
 
+  it('accepts an option as the API would spell it', async () => {
+    expect((await run('add', '--sendCap', '3')).calls).toEqual([{ sendCap: '3' }]);
+    expect((await run('add', '--sendCap=3')).calls).toEqual([{ sendCap: '3' }]);
+    expect((await run('add', '--', '--sendCap')).calls).toEqual([{ item: '--sendCap' }]);
+  });
+
   it('takes what follows a double hyphen as an argument', async () => {
     expect((await run('add', '--', '--yes')).calls).toEqual([{ item: '--yes' }]);
   });
 
   it.each([
     [['--send-kap', '3'], "Unknown option '--send-kap'. Did you mean --send-cap?"],
+    [['--sendKap', '3'], "Unknown option '--sendKap'. Did you mean --send-cap?"],
     [['--frobnicate'], "Unknown option '--frobnicate'."],
     [['--toString'], "Unknown option '--toString'."],
     [['-x'], "Unknown option '-x'."],

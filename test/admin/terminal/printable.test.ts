@@ -1,4 +1,4 @@
-import { printable, printableJson } from '../../../admin/terminal/printable.ts';
+import { printable, printableJson } from '../../../admin/terminal/terminal.ts';
 
 describe('printable', () => {
   it.each([

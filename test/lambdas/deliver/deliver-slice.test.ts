@@ -13,6 +13,7 @@ import {
   recipients,
   slice,
   startMs,
+  throttled,
 } from './delivery-setup.ts';
 import { fakePusher } from './fake-pusher.ts';
 
@@ -172,7 +173,7 @@ describe('the progress of a slice', () => {
   function failing({ deps }: DeliverySetup, failures: number): DeliverySetup['deps'] {
     let left = failures;
     const write: typeof deps.slices.write = async (key, one, signal) => {
-      if (one.event.id.n > 1 && left-- > 0) throw new Error('throttled');
+      if (one.event.id.n > 1 && left-- > 0) throw throttled;
       return deps.slices.write(key, one, signal);
     };
     return { ...deps, slices: { ...deps.slices, write } };
@@ -187,7 +188,7 @@ describe('the progress of a slice', () => {
   test('that cannot be stored is left to the next attempt if nobody waits', async () => {
     const setup = deliverySetup({ audience: recipients(3) });
     const failed = setup.run({}, 'mine', failing(setup, Number.POSITIVE_INFINITY));
-    await expect(failed).rejects.toThrow('throttled');
+    await expect(failed).rejects.toBe(throttled);
     expect(setup.calls).toContain('push 3');
     expect(setup.calls).not.toContain('delivered');
   });

@@ -2,20 +2,25 @@ import type { Recipient } from '../../../contract/audience.ts';
 import { type Counts, noCounts } from '../../../contract/counts.ts';
 import type { SigningProject } from '../../../contract/project.ts';
 import type { Slice } from '../../../contract/slice.ts';
-import { CurrentProject } from '../../../lambdas/deliver/current-project.ts';
 import { deadlinesOfRequest } from '../../../lambdas/deliver/deadlines.ts';
 import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
-import { deliverSlice, workOn } from '../../../lambdas/deliver/deliver-slice.ts';
-import { keyHashOf } from '../../../lambdas/send/new-sending.ts';
-import { send } from '../../../lambdas/send/send.ts';
-import type { SendCall, SendDependencies, SendOutcome } from '../../../lambdas/send/sending.ts';
-import { usersOf } from '../../../lambdas/send/users-of.ts';
+import { CurrentProject, deliverSlice } from '../../../lambdas/deliver/deliver-slice.ts';
+import { Lease } from '../../../lambdas/deliver/lease.ts';
+import { type SendOutcome, send } from '../../../lambdas/send/send.ts';
+import {
+  keyHashOf,
+  type SendCall,
+  type SendDependencies,
+  usersOf,
+} from '../../../lambdas/send/sending.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { utcMonth } from '../../../lambdas/store/calendar.ts';
 import { newSubscriberParts, sumOf } from '../../../lambdas/store/counters.ts';
+import { unavailable } from '../../../lambdas/store/dynamo.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
-import { type StoredSlice, sliceStore } from '../../../lambdas/store/slices.ts';
+import { type Progress, type StoredSlice, sliceStore } from '../../../lambdas/store/slices.ts';
 import {
   endpointHash,
   positionCount,
@@ -70,6 +75,9 @@ function recipient(path: string, endpointHash: Uint8Array): Recipient {
   return { endpointHash, origin: 'https://web.push.apple.com', path, p256dh, auth };
 }
 
+/** The error of a call to a database that is busy. */
+export const throttled = unavailable(new Error('throttled'));
+
 /** How a chunk ends if all its pushes are accepted. */
 export function allDelivered({ recipients: { length } }: Pick<AddedChunk, 'recipients'>): Counts {
   return { ...noCounts, attempted: length, delivered: length };
@@ -110,7 +118,7 @@ export function deliverySetup({
     database.put(tables.usage, { ...part });
   }
   const users = userIds.map((userId) => ({
-    ...recipient(userId, endpointHash(userId)),
+    ...recipient(userId, endpointHash(project, userId)),
     projectUser: projectUser(project.ref, userId),
   }));
   for (const one of [...audience, ...users]) {
@@ -155,11 +163,11 @@ export function deliverySetup({
     slices: {
       find: slices.find,
       write: async (key, write, signal) => {
-        const other = await slices.write(key, write, signal);
+        const refused = await slices.write(key, write, signal);
         const { attempted } = write.counts;
-        const state = `${attempted} attempted, ${write.pending} pending${write.ended ? ', ended' : ''}`;
-        calls.push(other === undefined ? `write ${state}` : 'refused');
-        return other;
+        const state = `${attempted} attempted, ${pendingOf(write)} pending${write.ended ? ', ended' : ''}`;
+        calls.push(refused === undefined ? `write ${state}` : 'refused');
+        return refused;
       },
     },
     sends: sendStore(dynamo, tables),
@@ -203,7 +211,10 @@ export function deliverySetup({
   /** Starts to deliver a slice, as a request does. */
   async function startHere(change: Partial<Slice> = {}, its: DeliverDependencies = deps) {
     const current = new CurrentProject(its.projects, time.clock, project, time.now);
-    const work = workOn(its, slice({ ...awaited, ...change }), 'here', deadlinesOfRequest(startMs));
+    const deadlines = deadlinesOfRequest(startMs);
+    const one = slice({ ...awaited, ...change });
+    const lease = new Lease(its, { slice: one, by: 'here', endsAt: deadlines.endsAt });
+    const work = { slice: one, lease, deadlines };
     return { ...(await deliverSlice(its, current, work)), work };
   }
 
@@ -217,10 +228,11 @@ export function deliverySetup({
     await time.sleep(1000);
     const request = change.request ?? { title: 'T' };
     const { idempotencyKey: key } = change;
-    const used = await usedParts(dynamo, tables.usage)(project.ref, month);
+    const { sentAt = time.clock() } = change;
+    const used = await usedParts(dynamo, tables.usage)(project.ref, utcMonth(sentAt));
     requests += 1;
     return send(its, sender, {
-      ...{ respondAsync: false, baseUrl: 'https://push.example.com', startedAt },
+      ...{ respondAsync: false, baseUrl: 'https://push.example.com', startedAt, sentAt },
       ...{ requestId: `request ${requests}`, sent: used.sends },
       earlier:
         key === undefined
@@ -241,8 +253,9 @@ export function deliverySetup({
     pushed: () => chunks.flatMap((chunk) => chunk.recipients.map(({ path }) => path)),
     /** Until this many ms after the start. */
     until: (ms: number) => time.until(time.sleep(startMs + ms - time.now)),
-    async stored(number = 0): Promise<StoredSlice | undefined> {
-      return (await slices.find(slice().notificationId, [number]))[0];
+    async stored(number = 0): Promise<(StoredSlice & { pending: number }) | undefined> {
+      const [found] = await slices.find(slice().notificationId, [number]);
+      return found && { ...found, pending: pendingOf(found) };
     },
     /** Notifications of the month. */
     sent: async () => sumOf((await usedParts(dynamo, tables.usage)(project.ref, month)).sends),
@@ -250,6 +263,11 @@ export function deliverySetup({
     notifications: () =>
       database.items(tables.notifications).filter(({ content }) => content !== undefined),
   };
+}
+
+/** Recipients whose outcome is not stored. */
+export function pendingOf({ claimed, counts }: Progress): number {
+  return claimed - counts.attempted - counts.unreached;
 }
 
 export type DeliverySetup = ReturnType<typeof deliverySetup>;

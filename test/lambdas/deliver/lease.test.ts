@@ -7,7 +7,8 @@ import { slice, startMs } from './delivery-setup.ts';
 const { signal } = new AbortController();
 
 function leaseWith(write: SliceStore['write'], clock = () => new Date(startMs)): Lease {
-  return new Lease({ slices: { write }, clock }, slice(), 'mine', startMs + 27_000, undefined);
+  const holder = { slice: slice(), by: 'mine', endsAt: startMs + 27_000 };
+  return new Lease({ slices: { write }, clock }, holder);
 }
 
 test('writes run one after another: one that overtook the other would be refused', async () => {
@@ -57,7 +58,8 @@ test('after a stop only counts and the end are stored, and pushes are not extend
     async (_, { event }) => {
       known.push(event.knowsStop);
       if (event.id.n === 1 || event.knowsStop) return undefined;
-      return storedSlice({ stoppedAt, lease: { by: 'mine', n: 1, until: startMs + 27_000 } });
+      const lease = { by: 'mine', n: 1, until: startMs + 27_000 };
+      return { refusal: 'stopped', slice: storedSlice({ stoppedAt, lease }) };
     },
     () => new Date(now),
   );
@@ -77,7 +79,7 @@ test("a slice that is another invocation's is lost, and described as that has le
   let writes = 0;
   const lease = leaseWith(async () => {
     writes += 1;
-    return other;
+    return { refusal: 'lost', slice: other };
   });
   expect(await lease.save(signal)).toBe('lost');
   expect(lease.other).toEqual(other);

@@ -1,6 +1,6 @@
 import type { Recipient } from '../../../contract/audience.ts';
 import type { Message } from '../../../lambdas/push/pushing/push.ts';
-import { uuidV7 } from '../../../lambdas/send/uuid-v7.ts';
+import { uuidV7 } from '../../../lambdas/send/sending.ts';
 import { Random } from '../../simulation/time/random.ts';
 import { deliverySetup, recipients, startMs } from './delivery-setup.ts';
 

@@ -1,8 +1,8 @@
 import { describeUser } from '../../../lambdas/get-user/get-user.ts';
-import { deviceIdOf, endpointHash } from '../../../lambdas/store/subscription-keys.ts';
+import { deviceIdOf } from '../../../lambdas/store/subscription-keys.ts';
 
 function stored(origin: string, createdAt: number, updatedAt = createdAt) {
-  return { endpointHash: endpointHash(`${origin}/${createdAt}`), origin, createdAt, updatedAt };
+  return { origin, path: `/${createdAt}`, createdAt, updatedAt };
 }
 
 test('the newest 100 devices are returned, newest first, with the number of all', () => {
@@ -24,7 +24,7 @@ test.each([
   const one = stored(origin, 1000, 2000);
   expect(describeUser('ada', [one]).devices).toEqual([
     {
-      id: deviceIdOf(one.endpointHash),
+      id: deviceIdOf(`${origin}/1000`),
       pushService,
       createdAt: '1970-01-01T00:00:01.000Z',
       updatedAt: '1970-01-01T00:00:02.000Z',

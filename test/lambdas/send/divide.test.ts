@@ -57,7 +57,9 @@ test('a pace that is too slow for a large audience is raised, if nobody waits', 
   expect(paceOf(audience, 100, true)).toBe(200);
   expect(paceOf(audience, 300, true)).toBe(300);
   expect(paceOf(audience, 100, false)).toBe(100);
-  expect(paceOf({ userIds: ['u'] }, 100, true)).toBe(100);
+  const userIds = Array.from({ length: 1000 }, (_, index) => `u${index}`);
+  expect(paceOf({ userIds }, 0.1, true)).toBe(1000 / longestSeconds);
+  expect(paceOf({ userIds }, 0.1, false)).toBe(0.1);
 });
 
 test('slices cover all positions once', () => {
@@ -74,6 +76,10 @@ test('a chunk is as many recipients as fit in memory and are pushed within 20 s'
   expect(recipients(1_000_000)).toBeCloseTo(25_000, 0);
   expect(recipients(100_000)).toBeCloseTo(28_000, 0);
   expect(recipients(10_000, 100)).toBeCloseTo(2000, 0);
+  const userIds = Array.from({ length: 500 }, (_, index) => `u${index}`);
+  expect(slices({ userIds }, 10)[0]!.step).toBe(200);
+  expect(slices({ userIds }, 0.01)[0]!.step).toBe(1);
+  expect(slices({ userIds })[0]!.step).toBe(500);
 });
 
 test('user ids are one slice, or slices of 250 if the caller does not wait', () => {

@@ -1,6 +1,5 @@
 import { limits } from '../../../contract/limits.ts';
-import { largestMessage } from '../../../lambdas/send/largest-message.ts';
-import { usersOf } from '../../../lambdas/send/users-of.ts';
+import { largestMessage, usersOf } from '../../../lambdas/send/sending.ts';
 
 const content = { title: 'T', body: '{{v}}' };
 

@@ -1,14 +1,16 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { ParsedSendRequest } from '../../../contract/schemas/notification.ts';
 import {
+  allDelivered,
   type DeliverySetup,
   deliverySetup,
   dying,
   recipients,
   resultOf,
   startMs,
+  throttled,
 } from '../deliver/delivery-setup.ts';
-import { fakePusher } from '../deliver/fake-pusher.ts';
+import { type AddedChunk, fakePusher } from '../deliver/fake-pusher.ts';
 
 const idempotencyKey = 'order-1';
 const inProgress = { code: 'request_in_progress' };
@@ -101,11 +103,11 @@ describe('a repeated request', () => {
   });
 
   test('has to wait while the first may still cancel what it has not attempted', async () => {
-    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 } });
+    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 }, chunkMs: 21_500 });
     const cancel = () => new Promise<never>(() => {});
     const waiting = { ...setup.deps, sends: { ...setup.deps.sends, cancel } };
     void setup.startSend({ idempotencyKey }, waiting);
-    await setup.until(10_000);
+    await setup.until(24_000);
     expect(await sendKeyed(setup)).toMatchObject(inProgress);
   });
 
@@ -142,6 +144,99 @@ describe('a repeated request', () => {
     expect(await sendKeyed(setup)).toEqual(first);
   });
 });
+
+describe('a repetition of a request that has sent nothing', () => {
+  const busy = { code: 'unavailable' };
+  const failing = () => Promise.reject(throttled);
+  const everyone = { result: { attempted: 3, delivered: 3 } };
+
+  test('sends to everyone, although the first could not be cancelled', async () => {
+    const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 }, chunkMs: 21_500 });
+    const { deps } = setup;
+    const first = { ...deps, sends: { ...deps.sends, cancel: failing } };
+    await expect(setup.send({ idempotencyKey }, first)).rejects.toMatchObject(busy);
+    await setup.until(40_000);
+    const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...accepting(chunk) }));
+    const again = setup.send({ idempotencyKey }, { ...deps, startPushing });
+    expect(await again).toMatchObject(everyone);
+    expect(await setup.sent()).toBe(1);
+  });
+
+  test('sends to everyone, although the first has begun without a response', async () => {
+    const setup = deliverySetup();
+    const { sends } = setup.deps;
+    const begin: typeof sends.begin = async (...call) => {
+      await sends.begin(...call);
+      throw throttled;
+    };
+    const first = { ...setup.deps, sends: { ...sends, begin, cancel: failing } };
+    await expect(setup.send({ idempotencyKey }, first)).rejects.toMatchObject(busy);
+    await setup.until(40_000);
+    expect(await sendKeyed(setup)).toMatchObject(everyone);
+    expect(await setup.sent()).toBe(1);
+  });
+
+  test('is told to try again if it attempts nobody, and leaves the send to the next one', async () => {
+    const setup = deliverySetup();
+    await firstDied(setup, { audience: { subscribers: 60_000 } });
+    const { deps } = setup;
+    const [{ notificationId }] = setup.notifications() as [{ notificationId: string }];
+    await setup.until(32_000);
+    const slices = { ...deps.slices, find: failing };
+    await expect(setup.send({ idempotencyKey }, { ...deps, slices })).rejects.toMatchObject(busy);
+    expect(setup.notifications()).toMatchObject([{ notificationId }]);
+  });
+
+  test('takes nothing over when its own time is over', async () => {
+    const setup = deliverySetup({ audience: recipients(9) });
+    await firstDied(setup, { audience: { subscribers: 60_000 } });
+    await setup.until(40_000);
+    const before = setup.database.items('Deliveries');
+    const startedAt = new Date(setup.time.now - 22_000);
+    expect(await sendKeyed(setup, { startedAt })).toMatchObject(busy);
+    expect(setup.database.items('Deliveries')).toEqual(before);
+    // It is not even the owner of the send.
+    expect(await sendKeyed(setup)).toMatchObject({ kind: 'sent', result: { attempted: 9 } });
+  });
+});
+
+describe('a repetition of an asynchronous request', () => {
+  const first = { respondAsync: true };
+  const never = { start: async () => false };
+
+  test('does not trust the lease of a request that delivers here, and may be dead', async () => {
+    const setup = deliverySetup({ audience: recipients(9) });
+    const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying() }));
+    const dead = { ...setup.deps, startPushing, starter: never };
+    void setup.startSend({ idempotencyKey, ...first }, dead);
+    await setup.until(10_000);
+    expect(await sendKeyed(setup, first)).toMatchObject(inProgress);
+    await setup.until(40_000);
+    // Lambda refuses this one too: it continues here, and the next one does.
+    await setup.send({ idempotencyKey, ...first }, { ...setup.deps, starter: never });
+    await setup.until(90_000);
+    await sendKeyed(setup, first);
+    await setup.until(200_000);
+    expect(setup.pushed().toSorted()).toEqual(recipients(9).map(({ path }) => path));
+  });
+
+  test('starts again what Lambda has accepted and lost', async () => {
+    const setup = deliverySetup({ audience: recipients(9) });
+    const lost = { start: async () => true };
+    await setup.send({ idempotencyKey, ...first }, { ...setup.deps, starter: lost });
+    expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted', status: 'sending' });
+    expect(setup.started).toEqual([]);
+    await setup.until(40_000);
+    await sendKeyed(setup, first);
+    await setup.until(60_000);
+    expect(setup.pushed().toSorted()).toEqual(recipients(9).map(({ path }) => path));
+  });
+});
+
+/** A chunk whose pushes are all accepted at once. */
+function accepting(chunk: AddedChunk) {
+  return { done: Promise.resolve(allDelivered(chunk)) };
+}
 
 describe('the form of the first response', () => {
   test('has the present status while functions have all slices', async () => {

@@ -1,4 +1,4 @@
-import { requestHash } from '../../../lambdas/send/request-hash.ts';
+import { requestHash } from '../../../lambdas/send/sending.ts';
 
 const request = {
   title: 'T',

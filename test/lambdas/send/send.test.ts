@@ -1,5 +1,4 @@
 import { noCounts } from '../../../contract/counts.ts';
-import { unavailable } from '../../../lambdas/store/dynamo.ts';
 import {
   type DeliverySetup,
   deliverySetup,
@@ -7,6 +6,7 @@ import {
   recipients,
   resultOf,
   startMs,
+  throttled,
 } from '../deliver/delivery-setup.ts';
 
 const firstId = '01890a5d-ac96-774b-bcce-000000000001';
@@ -18,8 +18,8 @@ test('a send takes a unit, delivers, stores the counts and returns them', async 
   const counts = { attempted: 3, delivered: 1, removed: 1, failed: 1, failures };
   const setup = deliverySetup({ counts: { ...noCounts, ...counts } });
   expect(await setup.send()).toEqual({ kind: 'sent', result: { id: firstId, ...counts } });
-  // The transaction that begins the send claims the chunk that was read before.
   expect(setup.calls).toEqual([
+    ...['open 0', 'write 0 attempted, 3 pending'],
     ...['push 3', 'write 3 attempted, 0 pending, ended'],
     ...['delivered', 'responded, 0 unreached'],
   ]);
@@ -160,9 +160,10 @@ describe('a fault', () => {
   /** Of four chunks. */
   const slow = { pushesPerSecond: 1 };
 
-  test('of the first read is thrown before the send begins', async () => {
+  test('of the first read undoes the send, and is thrown', async () => {
     const setup = deliverySetup();
     await expect(setup.send({}, failingReads(setup))).rejects.toBe(fault);
+    expect(await setup.sent()).toBe(0);
     expect(setup.notifications()).toEqual([]);
   });
 
@@ -172,13 +173,6 @@ describe('a fault', () => {
     expect(result.attempted).toBeGreaterThan(0);
     expect(result.attempted + result.unreached!).toBe(80);
     expect(await setup.sent()).toBe(1);
-  });
-
-  test('before the first attempt cancels the send and is thrown', async () => {
-    const setup = deliverySetup({ audience: recipients(80), counts: noCounts, overrides: slow });
-    await expect(setup.send({}, failingReads(setup, 2))).rejects.toBe(fault);
-    expect(await setup.sent()).toBe(0);
-    expect(setup.notifications()).toEqual([]);
   });
 
   /** The database does not respond to the transaction that begins a send, although it happens. */
@@ -203,9 +197,9 @@ describe('a fault', () => {
   test('of the cancellation is repeated until the end of the invocation', async () => {
     const setup = deliverySetup();
     const deps = lostBegin(setup);
-    let failures = 20;
+    let failures = 5;
     const cancel: typeof deps.sends.cancel = async (...call) => {
-      if (failures-- > 0) throw unavailable(new Error('throttled'));
+      if (failures-- > 0) throw throttled;
       return deps.sends.cancel(...call);
     };
     const failing = { ...deps, sends: { ...deps.sends, cancel } };
@@ -229,22 +223,70 @@ describe('a fault', () => {
 
   test('of the last write is reported, and the counts are returned', async () => {
     const setup = deliverySetup();
-    const write = () => Promise.reject(new Error('throttled'));
-    const deps = { ...setup.deps, slices: { ...setup.deps.slices, write } };
+    const { slices } = setup.deps;
+    const write: typeof slices.write = async (key, one, signal) => {
+      if (one.ended) throw throttled;
+      return slices.write(key, one, signal);
+    };
+    const deps = { ...setup.deps, slices: { ...slices, write } };
     expect(resultOf(await setup.send({}, deps))).toMatchObject({ attempted: 3, delivered: 3 });
-    expect(setup.calls).toContain('not stored: throttled');
+    expect(setup.calls).toContain(`not stored: ${throttled.message}`);
   });
 });
 
+test('a claim that fails once is tried again while a caller waits', async () => {
+  const setup = deliverySetup();
+  const { slices } = setup.deps;
+  let failures = 1;
+  const write: typeof slices.write = (...call) =>
+    failures-- > 0 ? Promise.reject(throttled) : slices.write(...call);
+  const deps = { ...setup.deps, slices: { ...slices, write } };
+  expect(resultOf(await setup.send({}, deps))).toMatchObject({ attempted: 3, delivered: 3 });
+});
+
+test('a begin that fails once is tried again, and happens once', async () => {
+  const setup = deliverySetup();
+  const { sends } = setup.deps;
+  let failures = 1;
+  const begin: typeof sends.begin = async (...call) => {
+    const begun = await sends.begin(...call);
+    if (failures-- > 0) throw throttled;
+    return begun;
+  };
+  const deps = { ...setup.deps, sends: { ...sends, begin } };
+  expect(resultOf(await setup.send({}, deps))).toMatchObject({ delivered: 3 });
+  expect(await setup.sent()).toBe(1);
+});
+
+test('a send that is kept has the counts that are known, if they cannot be read again', async () => {
+  const setup = deliverySetup({ counts: noneAttempted, chunkMs: 21_500 });
+  const { deps } = setup;
+  const cancel = async () => 'taken' as const;
+  const find = () => Promise.reject(throttled);
+  const kept = { ...deps, sends: { ...deps.sends, cancel }, slices: { ...deps.slices, find } };
+  // Of 7 subscribers, 3 were read.
+  const outcome = await setup.send({ audience: { subscribers: 7 } }, kept);
+  expect(resultOf(outcome)).toMatchObject({ attempted: 0, unreached: 7 });
+});
+
+test('the month of a send is that in which it was read', async () => {
+  const setup = deliverySetup({ overrides: { monthlyCap: 1 } });
+  await setup.send();
+  const sentAt = new Date('2026-11-30T23:59:59.500Z');
+  await setup.time.until(setup.time.sleep(sentAt.getTime() + 1000 - setup.time.now));
+  const full = await setup.send({ sentAt }).catch((error: unknown) => error);
+  expect(full).toMatchObject({ code: 'send_cap_reached', retryAfterSeconds: 1 });
+  expect(await setup.send()).toMatchObject({ kind: 'sent' });
+});
+
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {
-  const setup = deliverySetup({ counts: noneAttempted });
+  const setup = deliverySetup({ counts: noneAttempted, chunkMs: 21_500 });
   await expect(setup.send()).rejects.toMatchObject(busy);
   expect(await setup.sent()).toBe(0);
 });
 
 test.each([
-  // Its chunk is stored as claimed.
-  [false, { result: { attempted: 3, failures: { interrupted: 3 }, status: 'stopped' } }],
+  [false, { result: { attempted: 0, unreached: 3, status: 'stopped' } }],
   [true, { kind: 'accepted', status: 'stopped' }],
 ])(
   'a send that is stopped before it would be cancelled is kept; asynchronous: %s',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { notificationIdSchema } from '../../../contract/schemas/ids.ts';
-import { uuidV7 } from '../../../lambdas/send/uuid-v7.ts';
+import { uuidV7 } from '../../../lambdas/send/sending.ts';
 
 test('the example of RFC 9562, appendix A.6, is reproduced', () => {
   // rand_a is 0xCC3 and rand_b 0x18C4DC0C0C07398F; the version and the variant overwrite the other bits.

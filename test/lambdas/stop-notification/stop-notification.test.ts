@@ -1,7 +1,9 @@
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
-import { findNotification } from '../../../lambdas/results/find-notification.ts';
-import { notificationResult } from '../../../lambdas/results/notification-result.ts';
+import {
+  findNotification,
+  notificationResult,
+} from '../../../lambdas/results/notification-result.ts';
 import { stopNotification } from '../../../lambdas/stop-notification/stop-notification.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { sliceId } from '../../../lambdas/store/items.ts';
@@ -45,7 +47,7 @@ function setup() {
   /** Leases a slice until a minute after the send, or ends it. */
   async function write(slice: number, ended?: 'delivered') {
     const counts = { ...noCounts, attempted: 10, delivered: 10 };
-    const progress = { until: after(60_000), pending: 2, counts, isRead: true, ended };
+    const progress = { until: after(60_000), claimed: 12, counts, isRead: true, ended };
     await slices.write(sliceKey({ id }, slice), writeOf('a', 1, progress));
   }
   const isStopped = async () =>

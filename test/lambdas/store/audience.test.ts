@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { Recipient } from '../../../contract/audience.ts';
@@ -12,7 +13,9 @@ import {
   projectUser,
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { connect, useDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 import { MemoryDatabase, tables } from '../../simulation/database/memory-database.ts';
 
@@ -30,7 +33,7 @@ async function subscribe(project: ProjectRef, userIds: readonly (string | undefi
     () => new Date(),
   );
   const created = userIds.map((userId) => subscription({ userId }));
-  await Promise.all(created.map((one) => store.save(project, one, null)));
+  await Promise.all(created.map((one) => store.save(keyed(project), one, null)));
   return created;
 }
 
@@ -150,16 +153,42 @@ test('an aborted signal ends the reading', async () => {
   await expect(audiences().everyone(project, all, { ...options, signal })).rejects.toThrow();
 });
 
+test('after a query that fails, no other begins, and none is under way when the reading ends', async () => {
+  let [begun, ended] = [0, 0];
+  const dynamo = clientWith(async () => {
+    begun += 1;
+    const isFailing = begun === 20;
+    await setImmediate();
+    ended += 1;
+    if (isFailing) throw new Error('a fault');
+    return {};
+  });
+  const userIds = Array.from({ length: 1000 }, (_, index) => `u${index}`);
+  const reading = audienceStore(dynamo, 'Subscriptions').users(
+    ...(['shop' as ProjectRef, userIds, { from: 0, to: 1000 }, options] as const),
+  );
+  await expect(reading).rejects.toThrow('a fault');
+  expect(ended).toBe(begun);
+  expect(begun).toBeLessThan(50);
+  await setImmediate();
+  expect(ended).toBe(begun);
+});
+
 test('a recipient has only the fields that a push needs', async () => {
   const { ref: project } = await database.createProject();
   const [subscribed] = await subscribe(project, ['u1']);
   const { endpoint, keys } = subscribed!;
   const { href, origin, path } = endpoint;
-  const recipient = { endpointHash: new Uint8Array(endpointHash(href)), origin, path, ...keys };
+  const recipient = {
+    endpointHash: new Uint8Array(endpointHash(keyed(project), href)),
+    origin,
+    path,
+    ...keys,
+  };
   const everyone = await audiences().everyone(project, all, options);
   expect(everyone.recipients).toEqual([recipient]);
   const users = await audiences().users(project, ['u1'], { from: 0, to: 1 }, options);
-  expect(users.recipients).toEqual([{ ...recipient, user: 0, updatedAt: expect.any(Number) }]);
+  expect(users.recipients).toEqual([{ ...recipient, user: 0 }]);
 });
 
 test('each recipient has the index of its user, also in a part of the user ids', async () => {
@@ -186,7 +215,11 @@ describe('conditions', () => {
       () => new Date(seenAt),
     );
     const one = subscription({ userId, channels });
-    await store.save(project, { ...one, endpoint: endpoint(`https://example.com/${name}`) }, 100);
+    await store.save(
+      keyed(project),
+      { ...one, endpoint: endpoint(`https://example.com/${name}`) },
+      100,
+    );
   }
 
   /** Names of those that a broadcast and a targeted send read. */
@@ -244,19 +277,22 @@ describe('conditions', () => {
   });
 });
 
-test('a browser that the index still has for two users belongs to the newer one', async () => {
+test.each([
+  ['and for the next one', [5, 0], [1]],
+  ['and not for the next one', [5, 5], []],
+])('a browser that the index still has for a user, %s, is not hers any more', async (...row) => {
+  const [, [...lags], owners] = row;
   const project = 'shop-1' as ProjectRef;
   let now = 0;
-  const lags = [5, 0];
   const memory = new MemoryDatabase({ now: () => now, lagMs: () => lags.shift()! });
   for (const part of newSubscriberParts(project, 0)) memory.put(tables.usage, { ...part });
   const subscriptions = subscriptionStore(memory.client(), tables, () => new Date(now));
   const browser = subscription();
   for (const userId of ['ada', 'bob']) {
     now += 5;
-    await subscriptions.save(project, { ...browser, userId }, null);
+    await subscriptions.save(keyed(project), { ...browser, userId }, null);
   }
   const store = audienceStore(memory.client(), tables.subscriptions);
   const { recipients } = await store.users(project, ['ada', 'bob'], { from: 0, to: 2 }, options);
-  expect(recipients.map(({ user }) => user)).toEqual([1]);
+  expect(recipients.map(({ user }) => user)).toEqual(owners);
 });

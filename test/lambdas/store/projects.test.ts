@@ -1,4 +1,4 @@
-import { type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
 import type { IdentityKeyItem, ProjectItem } from '../../../lambdas/store/items.ts';
@@ -23,6 +23,7 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
   const Item: ProjectItem = {
     projectId,
     ref: `${projectId}-1` as ProjectRef,
+    internalKey: new Uint8Array(32).fill(1),
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     userIds: 'signed',
@@ -49,6 +50,7 @@ test('find returns the fields that functions need', async () => {
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     ref: 'found-1',
+    internalKey: new Uint8Array(32).fill(1),
     name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     members: [],
@@ -110,6 +112,34 @@ test('an unknown project is cached for 5 s', async () => {
   expect(await one.find('created-later')).toBeUndefined();
   now = new Date('2026-11-20T12:00:05Z');
   expect(await one.find('created-later')).toBeDefined();
+});
+
+test('a project that is gone when it is read again stays gone', async () => {
+  await put('gone');
+  const one = store();
+  await one.find('gone');
+  const { PROJECTS_TABLE: TableName } = database.tables;
+  await database.dynamo.send(new DeleteCommand({ TableName, Key: { projectId: 'gone' } }));
+  expect(await one.refresh('gone')).toBeUndefined();
+  for (const second of ['00', '05', '10']) {
+    now = new Date(`2026-11-20T12:00:${second}Z`);
+    expect(await one.find('gone')).toBeUndefined();
+  }
+  await put('gone');
+  expect(await one.refresh('gone')).toBeDefined();
+  expect(await one.find('gone')).toBeDefined();
+});
+
+test('what a read has found is not replaced by one that began earlier', async () => {
+  const responses: ((found: object) => void)[] = [];
+  const dynamo = clientWith(() => new Promise((resolve) => responses.push(resolve)));
+  const one = projectStore(dynamo, 'Projects', () => now);
+  const reads = [one.find('shop'), one.refresh('shop')];
+  responses[1]!({});
+  await reads[1];
+  responses[0]!({ Item: { projectId: 'shop', members: {} } });
+  expect(await reads[0]).toBeDefined();
+  expect(await one.find('shop')).toBeUndefined();
 });
 
 /** A store that finds the projects whose ids begin with `real`. A thousand calls of a database take seconds. */

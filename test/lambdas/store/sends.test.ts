@@ -1,4 +1,5 @@
 import {
+  DeleteCommand,
   type DynamoDBDocumentClient,
   TransactWriteCommand,
   type TransactWriteCommandInput,
@@ -6,6 +7,7 @@ import {
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
+import { partKeys } from '../../../lambdas/store/counters.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';
 import type { NewNotification } from '../../../lambdas/store/sends.ts';
@@ -23,7 +25,7 @@ const database = useDatabase();
 
 const sends = () => sendsOf(database);
 const begin = (notification: NewNotification, cap: number | null = null) =>
-  sends().begin(notification, 'request', undefined, cap);
+  sends().begin(notification, 'request', cap);
 const cancel = (notification: NewNotification, by = 'request') => sends().cancel(notification, by);
 
 const found = (project: ProjectRef, { id }: NewNotification) =>
@@ -114,7 +116,7 @@ test('a first attempt that arrives after the second one began counts once', asyn
   });
   const notification = { ...newNotification(project), keyed };
   const onLate = sendsOf({ ...database, dynamo: late });
-  expect(await onLate.begin(notification, 'request', undefined, 10)).toBe('begun');
+  expect(await onLate.begin(notification, 'request', 10)).toBe('begun');
   expect(inputs).toHaveLength(3);
   expect(await sentIn(project)).toBe(1);
 });
@@ -125,7 +127,7 @@ test('begin touches no item that all sends of a project share', async () => {
   const inputs: TransactWriteCommandInput[] = [];
   const recorded = sendsOf({ ...database, dynamo: intercepted((input) => inputs.push(input)) });
   for (let sent = 0; sent < number; sent += 1) {
-    const outcome = await recorded.begin(newNotification(project), 'request', undefined, null);
+    const outcome = await recorded.begin(newNotification(project), 'request', null);
     expect(outcome).toBe('begun');
   }
   const sendsByItem = new Map<string, number>();
@@ -198,20 +200,20 @@ describe('a request with an Idempotency-Key', () => {
     expect(await sends().continueSend(project, 'a1', first, 'r1', now)).toBe(true);
   });
 
-  test('is neither cancelled nor continued when functions have all of its slices', async () => {
+  test('is not cancelled when Lambda has all of its slices, also not by who continues it', async () => {
     const project = await newProject();
     const begun = { ...newNotification(project), keyed };
     await begin(begun, 10);
     const first = (await earlier(project))!;
     await sends().handedOver(project, 'a1', 'request');
     expect(await earlier(project)).toMatchObject({ handedOver: true });
-    expect(await sends().continueSend(project, 'a1', first, 'r1', new Date())).toBe(false);
-    expect(await cancel(begun)).toBe('taken');
+    expect(await sends().continueSend(project, 'a1', first, 'r1', new Date())).toBe(true);
+    expect([await cancel(begun), await cancel(begun, 'r1')]).toEqual(['taken', 'taken']);
     expect(await sentIn(project)).toBe(1);
   });
 });
 
-// Which slices may be cancelled: `lease.test.ts`.
+// Which slices may be cancelled: `slice-writes.test.ts`.
 describe('cancel', () => {
   const stored = (project: ProjectRef, { id }: NewNotification) =>
     readNotificationItem(database, project, id);
@@ -281,6 +283,22 @@ describe('cancel', () => {
     expect(await slicesOf(database).find(begun.id, [0, 1, 2])).toMatchObject(
       Array(3).fill({ ended: 'cancelled' }),
     );
+  });
+
+  test.each([
+    ['cancelled', 'nobody has claimed a slice', undefined],
+    ['taken', 'another invocation has claimed a slice', claimSlice],
+    ['stopped', 'the owner has stopped a slice', stopSlice],
+  ])('of a project that is being removed is %s if %s', async (outcome, _, change) => {
+    const project = await newProject();
+    const begun = newNotification(project);
+    await begin(begun, 10);
+    await change?.(database, begun, 'other');
+    for (const Key of partKeys(project, '2126-11')) {
+      const TableName = database.tables.USAGE_TABLE;
+      await database.dynamo.send(new DeleteCommand({ TableName, Key }));
+    }
+    expect(await cancel(begun)).toBe(outcome);
   });
 
   test('stores nothing for a project that never existed', async () => {

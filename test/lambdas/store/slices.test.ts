@@ -2,7 +2,7 @@ import { noCounts } from '../../../contract/counts.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
 
-// Which write is refused in which state: `lease.test.ts`.
+// Which write is refused in which state: `slice-writes.test.ts`.
 
 let made = 0;
 
@@ -29,10 +29,10 @@ test('a slice is claimed by one of many invocations', async () => {
 
 test('a refused write returns the slice as it is', async () => {
   const key = newKey();
-  const progress = { position: 8, pending: 4, counts, reached: Uint8Array.of(5), isRead: true };
+  const progress = { position: 8, claimed: 7, counts, reached: Uint8Array.of(5), isRead: true };
   await slices().write(key, writeOf('a', 1, { until: 77, ...progress }));
   const stored = { lease: { by: 'a', n: 1, until: 77 }, ...progress };
-  expect(await slices().write(key, writeOf('b'))).toEqual(stored);
+  expect(await slices().write(key, writeOf('b'))).toEqual({ refusal: 'lost', slice: stored });
   expect(await first(key)).toEqual(stored);
 });
 
@@ -42,7 +42,9 @@ test('a stop keeps the time of the first one, also of a slice that nobody has ha
   await slices().stop(key, 5000);
   const stopped = { stoppedAt: 900, lease: undefined, position: 0, counts: noCounts };
   expect(await first(key)).toMatchObject(stopped);
-  expect(await slices().write(key, writeOf('a'))).toMatchObject(stopped);
+  expect(await slices().write(key, writeOf('a'))).toMatchObject({
+    ...{ refusal: 'stopped', slice: stopped },
+  });
 });
 
 test('more than 100 slices are found, in the given order', async () => {

@@ -2,8 +2,7 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { noCounts } from '../../../contract/counts.ts';
 import type { ProjectRef } from '../../../contract/project.ts';
-import type { NewNotification } from '../../../lambdas/store/sends.ts';
-import { sendStore } from '../../../lambdas/store/sends.ts';
+import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import {
   type SliceKey,
   type SliceWrite,
@@ -56,18 +55,18 @@ export function writeOf(
 ): SliceWrite {
   return {
     event: { kind: 'write', id: { by, n }, known, knowsStop },
-    ...{ until: 1000, position: 1, pending: 1, isRead: false, counts: noCounts },
+    ...{ until: 1000, position: 1, claimed: 1, isRead: false, counts: noCounts },
     ...progress,
   };
 }
 
 /** Claims a slice. @returns undefined if the invocation has it now, otherwise the slice. */
-export function claimSlice(
+export async function claimSlice(
   database: Database,
   notification: Pick<NewNotification, 'id'>,
   by: string,
 ): Promise<StoredSlice | undefined> {
-  return slicesOf(database).write(sliceKey(notification), writeOf(by));
+  return (await slicesOf(database).write(sliceKey(notification), writeOf(by)))?.slice;
 }
 
 /** Reads a notification's item; undefined if it does not exist. */

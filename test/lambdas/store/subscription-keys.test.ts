@@ -1,21 +1,53 @@
 import type { ProjectRef } from '../../../contract/project.ts';
 import {
+  deviceIdOf,
   endpointHash,
+  hashOfDevice,
   hashRanges,
   partCount,
   partOf,
   positionCount,
   subscriptionKey,
 } from '../../../lambdas/store/subscription-keys.ts';
+import { knownProject } from '../../fixtures/known-project.ts';
 
 const hashes = Array.from({ length: 2000 }, (_, n) =>
-  endpointHash(`https://updates.push.services.mozilla.com/wpush/v2/${n}`),
+  endpointHash(knownProject, `https://updates.push.services.mozilla.com/wpush/v2/${n}`),
 );
 
-test('subscriptions are spread evenly over the parts of a project', () => {
+/** How many of these hashes each part has. */
+function countByPart(hashes: readonly Uint8Array[]): readonly number[] {
   const counts = new Array<number>(partCount).fill(0);
   for (const hash of hashes) counts[partOf(hash)]! += 1;
-  for (const count of counts) expect(Math.abs(count - 2000 / partCount)).toBeLessThan(80);
+  return counts;
+}
+
+test('subscriptions are spread evenly over the parts of a project', () => {
+  for (const count of countByPart(hashes)) {
+    expect(Math.abs(count - 2000 / partCount)).toBeLessThan(80);
+  }
+});
+
+test('endpoints that are chosen by everything but the internal key are spread as evenly', () => {
+  const guessed = { ...knownProject, internalKey: new Uint8Array(32) };
+  const endpoints = Array.from({ length: 32_000 }, (_, n) => `https://web.push.apple.com/${n}`);
+  const digests = [
+    (endpoint: string) => Buffer.from(deviceIdOf(endpoint), 'base64url'),
+    (endpoint: string) => endpointHash(guessed, endpoint),
+  ];
+  for (const digest of digests) {
+    const chosen = endpoints.filter((endpoint) => partOf(digest(endpoint)) === 3);
+    for (const count of countByPart(chosen.map((one) => endpointHash(knownProject, one)))) {
+      expect(Math.abs(count - chosen.length / partCount)).toBeLessThan(110);
+    }
+  }
+});
+
+test('a device has the hash of its endpoint', () => {
+  const endpoint = 'https://web.push.apple.com/1';
+  expect(hashOfDevice(knownProject, deviceIdOf(endpoint))).toEqual(
+    endpointHash(knownProject, endpoint),
+  );
 });
 
 test.each([

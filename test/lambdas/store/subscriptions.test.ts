@@ -10,6 +10,7 @@ import {
 } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 let now: Date;
@@ -25,7 +26,7 @@ async function itemOf(project: ProjectRef, href: string) {
   const { Item } = await database.dynamo.send(
     new GetCommand({
       TableName: database.tables.SUBSCRIPTIONS_TABLE,
-      Key: subscriptionKey(project, endpointHash(href)),
+      Key: subscriptionKey(project, endpointHash(keyed(project), href)),
     }),
   );
   return Item;
@@ -46,17 +47,17 @@ function partsOf(project: ProjectRef) {
   return readParts(database.dynamo, subscriberCounter(database.tables.USAGE_TABLE, project));
 }
 
-function hashesOf(subscriptions: readonly { endpoint: { href: string } }[]) {
-  return subscriptions.map(({ endpoint }) => endpointHash(endpoint.href));
+function hashesOf(project: ProjectRef, subscriptions: readonly { endpoint: { href: string } }[]) {
+  return subscriptions.map(({ endpoint }) => endpointHash(keyed(project), endpoint.href));
 }
 
 test('a new endpoint is stored and counted', async () => {
   const { ref: project } = await database.createProject();
   const { endpoint, keys } = subscription();
-  expect(await store().save(project, { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
+  expect(await store().save(keyed(project), { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
   expect(await itemOf(project, endpoint.href)).toEqual({
     projectPart: expect.stringMatching(new RegExp(`^${project}#[0-7]$`)),
-    endpointHash: new Uint8Array(endpointHash(endpoint.href)),
+    endpointHash: new Uint8Array(endpointHash(keyed(project), endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
@@ -70,10 +71,10 @@ test('a new endpoint is stored and counted', async () => {
 test('a repeated endpoint is updated and not counted again', async () => {
   const { ref: project } = await database.createProject();
   const first = subscription({ userId: 'u1' });
-  await store().save(project, first, 10);
+  await store().save(keyed(project), first, 10);
   now = new Date('2026-11-21T00:00:00Z');
   const keys = { ...first.keys, auth: new Uint8Array(16).fill(7) };
-  expect(await store().save(project, { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
+  expect(await store().save(keyed(project), { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
   expect(await itemOf(project, first.endpoint.href)).toMatchObject({
     auth: keys.auth,
     projectUser: `${project}#u2`,
@@ -83,6 +84,22 @@ test('a repeated endpoint is updated and not counted again', async () => {
   expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
+test('a stored time that is far in the future is that of a wrong clock, and no later request', async () => {
+  const { ref: project } = await database.createProject();
+  const one = subscription({ userId: 'ann' });
+  const save = (userId: string, requestedAt: number) =>
+    store().save(keyed(project), { ...one, userId, requestedAt }, null);
+  await save('ann', now.getTime() + 60_000);
+  expect(await save('bob', now.getTime())).toBe('updated');
+  expect(await itemOf(project, one.endpoint.href)).toMatchObject({ projectUser: `${project}#ann` });
+  now = new Date(now.getTime() - 1);
+  expect(await save('bob', now.getTime())).toBe('updated');
+  expect(await itemOf(project, one.endpoint.href)).toMatchObject({
+    projectUser: `${project}#bob`,
+    updatedAt: now.getTime(),
+  });
+});
+
 describe('the key pair of a subscription', () => {
   const pairOf = async (project: ProjectRef, href: string) =>
     (await itemOf(project, href))?.vapidPairNumber;
@@ -90,14 +107,14 @@ describe('the key pair of a subscription', () => {
   test('is corrected if the subscription exists', async () => {
     const { ref: project } = await database.createProject();
     const [one, missing] = [subscription({ userId: 'u1' }), subscription()];
-    await store().save(project, { ...one, vapidPairNumber: 2 }, null);
+    await store().save(keyed(project), { ...one, vapidPairNumber: 2 }, null);
     const before = await itemOf(project, one.endpoint.href);
     now = new Date('2026-11-21T00:00:00Z');
     for (const { endpoint } of [one, missing]) {
-      await store().correctPair(project, endpointHash(endpoint.href), 1);
+      await store().correctPair(project, endpointHash(keyed(project), endpoint.href), 1);
     }
     expect(await itemOf(project, one.endpoint.href)).toEqual({ ...before, vapidPairNumber: 1 });
-    await store().correctPair(project, endpointHash(one.endpoint.href), 0);
+    await store().correctPair(project, endpointHash(keyed(project), one.endpoint.href), 0);
     expect(await pairOf(project, one.endpoint.href)).toBeUndefined();
     expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
   });
@@ -107,15 +124,15 @@ test('a full project is full for five seconds, unless its cap changes', async ()
   const { ref: project } = await database.createProject();
   const stored = store();
   const existing = subscription();
-  await stored.save(project, existing, 1);
-  expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
-  await stored.removeBatch(project, hashesOf([existing]));
+  await stored.save(keyed(project), existing, 1);
+  expect(await stored.save(keyed(project), subscription(), 1)).toBe('cap_reached');
+  await stored.removeBatch(project, hashesOf(project, [existing]));
   now = new Date(now.getTime() + 4999);
-  expect(await stored.save(project, subscription(), 1)).toBe('cap_reached');
-  expect(await stored.save(project, subscription(), 2)).toBe('created');
+  expect(await stored.save(keyed(project), subscription(), 1)).toBe('cap_reached');
+  expect(await stored.save(keyed(project), subscription(), 2)).toBe('created');
   now = new Date(now.getTime() + 1);
-  expect(await stored.save(project, subscription(), 2)).toBe('created');
-  expect(await stored.save(project, subscription(), 2)).toBe('cap_reached');
+  expect(await stored.save(keyed(project), subscription(), 2)).toBe('created');
+  expect(await stored.save(keyed(project), subscription(), 2)).toBe('cap_reached');
 });
 
 // A project that is being deleted has no counter.
@@ -123,7 +140,7 @@ test('nothing is stored for a project without a subscriber counter', async () =>
   const unknown = 'unknown' as ProjectRef;
   const target = subscription();
   for (const cap of [null, 10, 1]) {
-    expect(await store().save(unknown, target, cap)).toBe('project_gone');
+    expect(await store().save(keyed(unknown), target, cap)).toBe('project_gone');
     expect(await countsOf(unknown)).toEqual({ counter: 0, items: 0 });
   }
 });
@@ -137,7 +154,7 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
     // Between the update, which finds nothing, and the creation.
     if (command instanceof TransactWriteCommand && isFirst) {
       isFirst = false;
-      await store().save(project, { ...target, userId: 'first' }, 10);
+      await store().save(keyed(project), { ...target, userId: 'first' }, 10);
     }
     return dynamo.send(command);
   };
@@ -146,7 +163,7 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
     projectTables(tables),
     () => now,
   );
-  expect(await meeting.save(project, { ...target, userId: 'second' }, 10)).toBe('updated');
+  expect(await meeting.save(keyed(project), { ...target, userId: 'second' }, 10)).toBe('updated');
   expect(await itemOf(project, target.endpoint.href)).toMatchObject({
     projectUser: `${project}#second`,
   });
@@ -156,18 +173,27 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
 test('a batch is removed and the counter reduced, except for those already deleted', async () => {
   const { ref: project } = await database.createProject();
   const created = Array.from({ length: 60 }, () => subscription());
-  await Promise.all(created.map((one) => store().save(project, one, null)));
+  await Promise.all(created.map((one) => store().save(keyed(project), one, null)));
   const deleted = [1, 20, 49].map((index) => created[index]!);
-  expect(await store().removeBatch(project, hashesOf(deleted))).toBe(3);
-  expect(await store().removeBatch(project, hashesOf(created.slice(0, 50)))).toBe(47);
+  expect(await store().removeBatch(project, hashesOf(project, deleted))).toBe(3);
+  expect(await store().removeBatch(project, hashesOf(project, created.slice(0, 50)))).toBe(47);
   expect(await countsOf(project)).toEqual({ counter: 10, items: 10 });
   expect(await itemOf(project, created[50]!.endpoint.href)).toBeDefined();
+});
+
+test('a subscription that is twice in a batch is removed and counted once', async () => {
+  const { ref: project } = await database.createProject();
+  const created = Array.from({ length: 3 }, () => subscription());
+  for (const one of created) await store().save(keyed(project), one, null);
+  const [first, second] = hashesOf(project, created);
+  expect(await store().removeBatch(project, [first!, second!, Buffer.from(first!)])).toBe(2);
+  expect(await countsOf(project)).toEqual({ counter: 1, items: 1 });
 });
 
 test('a batch in which nothing exists changes no counter', async () => {
   const { ref: project } = await database.createProject();
   const absent = Array.from({ length: 50 }, () => subscription());
-  expect(await store().removeBatch(project, hashesOf(absent))).toBe(0);
+  expect(await store().removeBatch(project, hashesOf(project, absent))).toBe(0);
   expect(await store().removeBatch(project, [])).toBe(0);
   expect(await countsOf(project)).toEqual({ counter: 0, items: 0 });
 });

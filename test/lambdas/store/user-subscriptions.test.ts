@@ -9,6 +9,7 @@ import {
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { removeFound, userSubscriptions } from '../../../lambdas/store/user-subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
 const database = useDatabase();
@@ -31,8 +32,8 @@ async function removeUser(
 /** @returns the endpoint hashes. */
 async function subscribe(project: ProjectRef, userId: string, count: number) {
   const saved = Array.from({ length: count }, () => subscription({ userId }));
-  await Promise.all(saved.map((one) => subscriptions().save(project, one, null)));
-  return saved.map(({ endpoint }) => endpointHash(endpoint.href));
+  await Promise.all(saved.map((one) => subscriptions().save(keyed(project), one, null)));
+  return saved.map(({ endpoint }) => endpointHash(keyed(project), endpoint.href));
 }
 
 const counted = (project: ProjectRef) => database.usage(project, 'subscribers');
@@ -63,7 +64,7 @@ test('more subscriptions than fit one page of DynamoDB are counted and found', a
   const userId = 'ﷺ'.repeat(256);
   const origin = 'https://updates.push.services.mozilla.com';
   const requests = Array.from({ length: 500 }, (_, index) => {
-    const key = subscriptionKey(project, endpointHash(`${origin}${path}${index}`));
+    const key = subscriptionKey(project, endpointHash(keyed(project), `${origin}${path}${index}`));
     const Item = {
       ...{ ...key, origin, path: `${path}${index}`, projectUser: projectUser(project, userId) },
       ...subscription().keys,

@@ -34,7 +34,7 @@ async function setUp(
   const carillon = new CarillonServer(
     { baseUrl: origin, projectId: 'shop', secretKey, ...options },
     {
-      now: () => waitedMs,
+      elapsed: () => waitedMs,
       random: () => 1,
       wait: async (ms, signal) => {
         waits.push(ms);

@@ -46,8 +46,8 @@ export interface DatabaseCommand {
 
 export interface MemoryDatabaseSettings {
   readonly now: () => number;
-  /** Ms by which an eventually consistent read may be behind: the lag of this read. */
-  readonly lagMs?: () => number;
+  /** Ms by which an eventually consistent read of a table or an index may be behind: the lag of this read. */
+  readonly lagMs?: (isIndex: boolean) => number;
   /** Subscriptions in a page of a query. */
   readonly pageSizeItems?: number;
   /** Whether a BatchGetItem leaves this key out. */
@@ -63,7 +63,7 @@ interface Version {
 }
 
 /** Longer than any lag. */
-const historyMs = 2000;
+const historyMs = 15_000;
 
 interface Write {
   readonly TableName: string;
@@ -157,7 +157,7 @@ export class MemoryDatabase {
 
   #query(query: Query): object {
     const { TableName, IndexName, KeyConditionExpression, ConsistentRead } = query;
-    const lag = ConsistentRead ? 0 : (this.#settings.lagMs?.() ?? 0);
+    const lag = ConsistentRead ? 0 : (this.#settings.lagMs?.(IndexName !== undefined) ?? 0);
     const names = namesOf(query);
     const at = this.#settings.now() - lag;
     const partitionKey = keyAttributes[TableName]![0]!;

@@ -6,6 +6,16 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
+  /** A stream of its own for each name: what one of them draws changes no other. */
+  static of(seed: number, name: string): Random {
+    let hash = seed ^ 0x811c9dc5;
+    // FNV-1a, 32 bits.
+    for (let index = 0; index < name.length; index += 1) {
+      hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);
+    }
+    return new Random(Math.floor(new Random(hash).next() * 2 ** 32));
+  }
+
   /** From 0 to below 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;

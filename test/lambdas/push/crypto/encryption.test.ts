@@ -1,11 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import ece from 'http_ece';
 import webpush from 'web-push';
 import { type BrowserKeys, createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../../../admin/browser/decrypt.ts';
 import { limits } from '../../../../contract/limits.ts';
-import { encryption, type SubscriptionKeys } from '../../../../lambdas/push/crypto/encryption.ts';
+import {
+  encryption,
+  hmacDataLimit,
+  hmacSha256,
+  type SubscriptionKeys,
+  topicHeader,
+} from '../../../../lambdas/push/crypto/encryption.ts';
 
 const browser = createBrowserKeys();
 
@@ -87,4 +93,41 @@ test.each([
   const encrypt = encryption(Buffer.from('ding'));
   expect(() => encrypt(keys)).toThrow();
   expect(decrypt(encrypt({ p256dh, auth }), browser).toString()).toBe('ding');
+});
+
+const bytes = (maxLength: number) =>
+  fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
+
+test('hmacSha256 equals Node’s HMAC for keys of at most one block and data within the limit', () => {
+  fc.assert(
+    fc.property(bytes(64), bytes(hmacDataLimit), (key, data) => {
+      expect(hmacSha256(key, data)).toEqual(createHmac('sha256', key).update(data).digest());
+    }),
+  );
+});
+
+test.each([
+  [65, 0],
+  [0, hmacDataLimit + 1],
+])('a key of %i bytes with %i bytes of data is refused', (key, data) => {
+  expect(() => hmacSha256(Buffer.alloc(key), Buffer.alloc(data))).toThrow(RangeError);
+});
+
+const [secret, otherSecret] = [randomBytes(16), randomBytes(16)];
+
+test.each(['score', '', '€'.repeat(64)])(
+  'the topic %j becomes 32 characters of base64url',
+  (topic) => {
+    const digest = createHash('sha256').update(topic).digest();
+    const hmac = createHmac('sha256', secret).update('Carillon topic\0').update(digest).digest();
+    const header = topicHeader(topic)(secret);
+    expect(header).toBe(hmac.subarray(0, 24).toString('base64url'));
+    expect(header).toMatch(/^[\w-]{32}$/);
+  },
+);
+
+test('a topic is the same for each push to a subscription, and differs between subscriptions', () => {
+  expect(topicHeader('score')(secret)).toBe(topicHeader('score')(secret));
+  expect(topicHeader('score')(secret)).not.toBe(topicHeader('score')(otherSecret));
+  expect(topicHeader('score')(secret)).not.toBe(topicHeader('scores')(secret));
 });

@@ -1,5 +1,5 @@
 import { noCounts } from '../../../../contract/counts.ts';
-import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
+import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/response.ts';
 import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const timeout = new NoResponseError('No response in time.', { isTimeout: true });
@@ -25,4 +25,18 @@ test.each([
   });
   expect(attempted).toBe(attempts);
   expect(faults).toEqual(Array(reported).fill(error));
+});
+
+test('a key pair with which nothing can be signed is a fault, of which the log tells', async () => {
+  const faults: unknown[] = [];
+  const error = new Error('Invalid key.');
+  const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 2) }, undefined, {
+    sign: () => {
+      throw error;
+    },
+    onFault: (fault) => faults.push(fault),
+  });
+  expect(await done).toMatchObject({ attempted: 2, failures: { internal_error: 2 } });
+  expect(pushes).toEqual([]);
+  expect(faults).toContain(error);
 });

@@ -22,16 +22,17 @@ test.each([
   expect(outcome(201, { headers: { 'x-wns-status': state } })).toMatchObject({ kind });
 });
 
-test.each([
-  [406, 'throttled'],
-  [429, 'throttled'],
-  [500, 'unavailable'],
-  [502, 'unavailable'],
-  [503, 'unavailable'],
-  [504, 'unavailable'],
-])('%i may pass: %s', (status, reason) => {
-  expect(outcome(status)).toEqual({ kind: 'transient', reason });
+test.each([406, 429])('%i may pass: throttled', (status) => {
+  expect(outcome(status)).toEqual({ kind: 'transient', reason: 'throttled' });
 });
+
+// 520 and 529 are those of proxies.
+test.each([408, 425, 500, 502, 503, 504, 507, 520, 529, 599])(
+  '%i may pass: unavailable',
+  (status) => {
+    expect(outcome(status)).toEqual({ kind: 'transient', reason: 'unavailable' });
+  },
+);
 
 test.each([
   ['7', 7000],
@@ -56,11 +57,14 @@ test.each([
   [401, '{"errno":109,"message":"Invalid bearer token: Auth > 24 hours"}', 'vapid_refused'],
   [403, '', 'vapid_refused'],
   [403, 'the key in the authorization header do not correspond to the sender', 'key_mismatch'],
+  [403, '{"error":{"status":"PERMISSION_DENIED","message":"MismatchSenderId"}}', 'key_mismatch'],
+  [400, 'MismatchSenderId', 'refused'],
   [413, '', 'too_large'],
   [301, '', 'refused'],
   [308, '', 'refused'],
   [418, '', 'refused'],
   [501, '', 'refused'],
+  [505, '', 'refused'],
 ])('%i "%s" has failed: %s', (status, body, reason) => {
   expect(outcome(status, { body })).toEqual({ kind: 'failed', reason });
 });

@@ -1,4 +1,4 @@
-import { Pace } from '../../../../lambdas/push/pushing/pace.ts';
+import { Pace } from '../../../../lambdas/push/pushing/push-service.ts';
 import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 function perSecond(times: readonly number[]): number {

@@ -8,7 +8,8 @@ const outcomes = {
   throttled: { kind: 'transient', reason: 'throttled' },
   'for 30 s': { kind: 'transient', reason: 'throttled', retryAfterMs: 30_000 },
   reset: { kind: 'transient', reason: 'no_response' },
-  timeout: { kind: 'transient', reason: 'no_response', isTimeout: true },
+  'timeout while connecting': { kind: 'transient', reason: 'no_response', isTimeout: true },
+  timeout: { kind: 'transient', reason: 'no_response', isTimeout: true, isSent: true },
 } as const satisfies Record<string, Outcome>;
 
 /** The first attempt of a push that nobody waits for, with much time left. */
@@ -16,6 +17,7 @@ const push = {
   ...{ attempts: 1, hasOtherPair: false, isAwaited: false, msLeft: 1_000_000, random: 0 },
 };
 
+const noResponse = { kind: 'failed', reason: 'no_response' } as const;
 const settled = { kind: 'settle' };
 const again = (afterMs: number): Step => ({ kind: 'retry', afterMs });
 
@@ -36,8 +38,11 @@ test.each<[keyof typeof outcomes, Partial<typeof push>, object]>([
   ['for 30 s', { attempts: 2 }, again(30_000)],
   ['for 30 s', { msLeft: 30_000 }, { ...settled, as: { kind: 'failed', reason: 'throttled' } }],
   ['reset', { isAwaited: true }, again(250)],
-  ['timeout', {}, again(250)],
-  ['timeout', { isAwaited: true }, { ...settled, as: { kind: 'failed', reason: 'no_response' } }],
+  ['timeout while connecting', {}, again(250)],
+  ['timeout while connecting', { isAwaited: true }, { ...settled, as: noResponse }],
+  // The push service may have accepted it.
+  ['timeout', {}, { ...settled, as: noResponse }],
+  ['timeout', { isAwaited: true }, { ...settled, as: noResponse }],
 ])('after %s, a push with %j takes the step %j', (name, change, step) => {
   expect(stepAfter(outcomes[name], { ...push, ...change })).toMatchObject(step);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isPublicAddress } from '../../../../lambdas/push/transport/public-address.ts';
+import { isPublicAddress } from '../../../../lambdas/push/transport/public-lookup.ts';
 
 /** A range, addresses in it with its first and last, and the public addresses next to it. */
 type Range = readonly [name: string, inside: string, outside: string];

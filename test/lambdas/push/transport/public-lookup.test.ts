@@ -48,6 +48,7 @@ function push(name: string, trusted: boolean) {
     headers: {},
     body,
     timeoutMs: 2000,
+    mayStart: () => true,
   });
 }
 

@@ -109,6 +109,9 @@ export function resolvingTo(...addresses: readonly string[]): LookupFunction {
 }
 
 export function request(overrides: Partial<PushRequest> & { origin: string }): PushRequest {
-  const headers = { TTL: '60' };
-  return { path: '/push/1', headers, body: Buffer.from('body'), timeoutMs: 10_000, ...overrides };
+  return {
+    ...{ path: '/push/1', headers: { TTL: '60' }, body: Buffer.from('body') },
+    ...{ timeoutMs: 10_000, mayStart: () => true },
+    ...overrides,
+  };
 }

@@ -1,9 +1,23 @@
+import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { certificate } from '../../../../bench/certificate.ts';
-import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/errors.ts';
+import {
+  NoResponseError,
+  NotStartedError,
+  UnsendableError,
+} from '../../../../lambdas/push/transport/response.ts';
 import { pushTransport } from '../../../../lambdas/push/transport/transport.ts';
-import { accept, acceptingServer, closeServers, listen, rawServer, request } from './servers.ts';
+import {
+  accept,
+  acceptingServer,
+  acceptingTlsServer,
+  closeServers,
+  listen,
+  rawServer,
+  request,
+  sockets,
+} from './servers.ts';
 
 afterEach(closeServers);
 
@@ -69,10 +83,52 @@ test('a redirect is returned and not followed', async () => {
 test('a push without a response times out and closes its connection', async () => {
   const { origin } = await acceptingServer(() => {});
   const transport = pushTransport({ limit: 1 });
-  const timedOut = { name: 'NoResponseError', isTimeout: true };
+  const timedOut = { name: 'NoResponseError', isTimeout: true, isSent: true };
   await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toMatchObject(timedOut);
   // An open connection would make this push fail because of the limit.
   await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toMatchObject(timedOut);
+});
+
+test('a push whose connection does not open in time was not sent', async () => {
+  const lookup = () => {};
+  const push = pushTransport({ limit: 1, lookup })(
+    request({ origin: 'http://push.example', timeoutMs: 50 }),
+  );
+  await expect(push).rejects.toMatchObject({ isTimeout: true, isSent: false });
+});
+
+describe('whether a push may start', () => {
+  test.each(['http', 'https'] as const)('is asked for each push: %s', async (scheme) => {
+    let requests = 0;
+    const respond: http.RequestListener = (_, response) => {
+      requests += 1;
+      accept(response);
+    };
+    const server =
+      scheme === 'http' ? http.createServer(respond) : https.createServer(certificate, respond);
+    const origin = await listen(server, scheme);
+    const transport = pushTransport({ limit: 1, ca: certificate.cert });
+    const refused = transport(request({ origin, mayStart: () => false }));
+    await expect(refused).rejects.toThrow(NotStartedError);
+    expect(requests).toBe(0);
+    expect(sockets.size).toBe(1);
+    // On the same connection: another one would exceed the limit.
+    expect(await transport(request({ origin }))).toMatchObject({ status: 201 });
+    await expect(transport(request({ origin, mayStart: () => false }))).rejects.toThrow(
+      NotStartedError,
+    );
+    expect(requests).toBe(1);
+  });
+
+  test('is not asked before the name is found and the certificate is trusted', async () => {
+    const { origin } = await acceptingTlsServer();
+    const mayStart = jest.fn(() => true);
+    const lookup = () => {};
+    const never = { origin: 'http://push.example', timeoutMs: 50, mayStart };
+    await expect(pushTransport({ limit: 1, lookup })(request(never))).rejects.toThrow();
+    await expect(pushTransport({ limit: 1 })(request({ origin, mayStart }))).rejects.toThrow();
+    expect(mayStart).not.toHaveBeenCalled();
+  });
 });
 
 test.each([

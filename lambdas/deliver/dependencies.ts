@@ -1,0 +1,55 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Environment } from '../../contract/environment.ts';
+import type { VariableOf } from '../../contract/functions.ts';
+import type { SigningProject } from '../../contract/project.ts';
+import { abortAfter } from '../http/time-limit.ts';
+import { vapidSigner } from '../push/crypto/vapid.ts';
+import { inFlight } from '../push/pushing/push-service.ts';
+import { startPushingWith } from '../push/pushing/pusher.ts';
+import { publicLookup } from '../push/transport/public-lookup.ts';
+import { pushTransport } from '../push/transport/transport.ts';
+import { audienceStore } from '../store/audience.ts';
+import type { documentClient } from '../store/dynamo.ts';
+import { eventCounterStore } from '../store/event-counters.ts';
+import type { ProjectStore } from '../store/projects.ts';
+import { sliceStore } from '../store/slices.ts';
+import { subscriptionStore } from '../store/subscriptions.ts';
+import type { DeliverDependencies } from './deliver.ts';
+import type { Observer } from './observer.ts';
+
+/** What both functions that deliver slices are made of. */
+export function sliceDependencies(
+  environment: Pick<Environment, VariableOf<'deliver'>>,
+  dynamo: ReturnType<typeof documentClient>,
+  projects: ProjectStore<SigningProject>,
+  clock: () => Date,
+  observe: Observer,
+): DeliverDependencies {
+  const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
+  const sleep = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal });
+  return {
+    audiences: audienceStore(dynamo, subscriptions),
+    subscriptions: subscriptionStore(dynamo, { subscriptions, usage }, clock),
+    projects,
+    slices: sliceStore(dynamo, environment.DELIVERIES_TABLE),
+    eventCounters: eventCounterStore(dynamo, environment.DELIVERIES_TABLE),
+    startPushing: startPushingWith({
+      transport: pushTransport({
+        limit: inFlight.overall,
+        lookup: publicLookup({
+          trustedOrigins: environment.EXTRA_PUSH_ORIGINS,
+          preferIpv6: environment.PREFER_IPV6,
+        }),
+      }),
+      sign: vapidSigner(environment.VAPID_SUBJECT, clock),
+      clock,
+      sleep,
+      random: Math.random,
+      extraOrigins: environment.EXTRA_PUSH_ORIGINS,
+      inFlight,
+      onFault: observe.fault,
+    }),
+    ...{ clock, sleep, abortAfter, random: Math.random },
+    observe,
+  };
+}

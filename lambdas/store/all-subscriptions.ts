@@ -1,0 +1,121 @@
+import {
+  type DynamoDBDocumentClient,
+  paginateQuery,
+  type QueryCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import type { ProjectRef } from '../../contract/project.ts';
+import { sliceSizes } from '../../contract/slice-sizes.ts';
+import type { SubscriptionItem } from './items.ts';
+import { partCount, projectPart } from './subscription-keys.ts';
+import { earlierPair, type SubscriptionStore } from './subscriptions.ts';
+
+/** All subscriptions of a project, as the operator's command reads and removes them. */
+
+/**
+ * Reads the subscriptions of a project, page by page, in the order of the hashes of their endpoints: two reads of
+ * the same subscriptions are equal. A subscription that is stored during the whole read is in it.
+ * @param selection of attributes and items. Default: all.
+ */
+export async function* subscriptionPages(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  project: ProjectRef,
+  selection: Pick<
+    QueryCommandInput,
+    'ProjectionExpression' | 'FilterExpression' | 'ExpressionAttributeValues'
+  > = {},
+): AsyncGenerator<readonly SubscriptionItem[]> {
+  for (let part = 0; part < partCount; part += 1) {
+    const pages = paginateQuery(
+      { client: dynamo },
+      {
+        ...selection,
+        TableName: table,
+        KeyConditionExpression: 'projectPart = :part',
+        ExpressionAttributeValues: {
+          ':part': projectPart(project, part),
+          ...selection.ExpressionAttributeValues,
+        },
+        ConsistentRead: true,
+      },
+    );
+    for await (const { Items = [] } of pages) yield Items as SubscriptionItem[];
+  }
+}
+
+export interface RemovalDependencies<Method extends keyof SubscriptionStore> {
+  readonly dynamo: DynamoDBDocumentClient;
+  /** Name of the table Subscriptions. */
+  readonly table: string;
+  readonly subscriptions: Pick<SubscriptionStore, Method>;
+}
+
+/**
+ * Removes the subscriptions of a project whose last subscribe request was before a time. Removals and counters change in
+ * the same transactions: if it is interrupted, the same call again removes the rest.
+ * @param before epoch ms.
+ * @param dryRun only counts what would be removed.
+ * @returns how many were read and removed, and read and kept.
+ */
+export async function pruneSubscriptions(
+  { dynamo, table, subscriptions }: RemovalDependencies<'removeUnseen'>,
+  project: ProjectRef,
+  before: number,
+  dryRun: boolean,
+  onProgress: (read: number) => void = () => {},
+) {
+  let [removed, read] = [0, 0];
+  const pages = subscriptionPages(dynamo, table, project, {
+    ProjectionExpression: 'endpointHash, updatedAt',
+  });
+  for await (const items of pages) {
+    const unseen = items.filter(({ updatedAt }) => updatedAt < before);
+    if (dryRun) removed += unseen.length;
+    for (let at = 0; !dryRun && at < unseen.length; at += sliceSizes.removalBatch) {
+      const batch = unseen.slice(at, at + sliceSizes.removalBatch);
+      const hashes = batch.map(({ endpointHash }) => endpointHash);
+      removed += await subscriptions.removeUnseen(project, before, hashes);
+      onProgress(read + at + batch.length);
+    }
+    read += items.length;
+    onProgress(read);
+  }
+  return { removed, kept: read - removed };
+}
+
+/** The endpoint hashes of the subscriptions that use an earlier VAPID pair, page by page. Reads all subscriptions. */
+export async function* hashesOfEarlierPairs(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  project: ProjectRef,
+  currentPair: number,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const pages = subscriptionPages(dynamo, table, project, {
+    ProjectionExpression: 'endpointHash',
+    FilterExpression: earlierPair(currentPair),
+    ExpressionAttributeValues: { ':current': currentPair },
+  });
+  for await (const items of pages) yield items.map(({ endpointHash }) => endpointHash);
+}
+
+/**
+ * Removes the subscriptions that use an earlier VAPID pair, and their counts. If it is interrupted, the same call again
+ * removes the rest.
+ * @returns how many it has removed.
+ */
+export async function removeAllOfEarlierPairs(
+  { dynamo, table, subscriptions }: RemovalDependencies<'removeOfEarlierPairs'>,
+  project: ProjectRef,
+  currentPair: number,
+  onProgress: (removed: number) => void = () => {},
+): Promise<number> {
+  let removed = 0;
+  for await (const hashes of hashesOfEarlierPairs(dynamo, table, project, currentPair)) {
+    for (let at = 0; at < hashes.length; at += sliceSizes.removalBatch) {
+      const batch = hashes.slice(at, at + sliceSizes.removalBatch);
+      removed += await subscriptions.removeOfEarlierPairs(project, currentPair, batch);
+      onProgress(removed);
+    }
+  }
+  return removed;
+}

@@ -1,0 +1,331 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../../contract/errors.ts';
+import { limitOf, type Project } from '../../contract/project.ts';
+import { attributeChanges } from './attribute-changes.ts';
+import { batchGet } from './batch-get.ts';
+import {
+  fromPart,
+  readParts,
+  roomBelow,
+  roomByPart,
+  shareOf,
+  subscriberCounter,
+  sumOf,
+  takeUnits,
+} from './counters.ts';
+import { cancellationReasons, conditionFailed } from './dynamo.ts';
+import type { SubscriptionItem } from './items.ts';
+import type { ProjectStore } from './projects.ts';
+import { projectNotFound } from './registered-projects.ts';
+import { partCount, partOf, storedPairNumber } from './subscription-keys.ts';
+
+/**
+ * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter
+ * may be among them.
+ */
+export const importBatchSize = 100 - partCount;
+
+/** A subscription to store, as {@link SubscriptionItem} but for its pair. */
+export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairNumber'> {
+  /**
+   * Number of the VAPID pair that it was made with. Undefined if that is not known: as in subscribe, a new
+   * subscription then has the current pair, and a stored one keeps its own.
+   */
+  readonly vapidPairNumber: number | undefined;
+  /**
+   * Whether its source does not say when it was updated, and `updatedAt` is the time of the import. Then it does not
+   * replace what the browser has chosen itself.
+   */
+  readonly isUntimed?: boolean;
+}
+
+/** What became of a batch. */
+export interface ImportedBatch extends ImportCounts {
+  /** The batch without the subscriptions over the cap. */
+  readonly stored: readonly ImportedSubscription[];
+}
+
+/** What became of imported subscriptions. */
+export interface ImportCounts {
+  readonly created: number;
+  readonly updated: number;
+  /** They are stored like this, or with a later `updatedAt`. */
+  readonly unchanged: number;
+  /** The project's subscriber cap rejected them. */
+  readonly overCap: number;
+}
+
+/**
+ * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
+ * New subscriptions and their count are one transaction: interrupted anywhere, the counter is exact, and the
+ * same call again stores the rest. A subscription without a user id or without channels keeps the stored ones.
+ * @throws {ServiceError} `project_not_found`
+ */
+export type ImportBatch = (
+  projectId: string,
+  batch: readonly ImportedSubscription[],
+) => Promise<ImportedBatch>;
+
+/** What was in the tables when a batch was looked up. */
+interface Stored {
+  /** By endpoint hash in hex. */
+  readonly items: ReadonlyMap<string, SubscriptionItem>;
+  /** How many more subscribers each part of the counter may hold. */
+  readonly room: readonly number[];
+}
+
+/**
+ * @param deployedCap most subscribers where a project's plan sets no cap.
+ * @param projects remembers a project only as long as functions do, so that an import follows a change of the plan.
+ * @param dryRun only counts what would be stored; of a repeated endpoint, the later lines as updated.
+ */
+export function batchImport(
+  dynamo: DynamoDBDocumentClient,
+  tables: { readonly subscriptions: string; readonly usage: string },
+  projects: Pick<ProjectStore, 'find'>,
+  deployedCap: number,
+  dryRun = false,
+): ImportBatch {
+  /** Hashes, in hex, of the endpoints that a dry run would have added. */
+  const planned = new Set<string>();
+  // Whether the batch before was partly stored already, as in a repeated import, or met the cap. Then a look-up
+  // is cheaper than a write that fails.
+  let startsWithLookUp = dryRun;
+  return async (projectId, batch) => {
+    let stored: Stored | undefined;
+    for (;;) {
+      const project = await projects.find(projectId);
+      if (project === undefined) throw projectNotFound(projectId);
+      if (startsWithLookUp || stored !== undefined) {
+        stored = await lookUp(project, batch);
+        const ownRoom = stored.room[partOf(batch[0]!.endpointHash)]!;
+        startsWithLookUp = dryRun || stored.items.size > 0 || ownRoom < batch.length;
+      } else {
+        stored = { items: new Map(), room: Array(partCount).fill(Number.POSITIVE_INFINITY) };
+      }
+      const counts = await write(project, batch, stored);
+      if (counts !== undefined) return counts;
+    }
+  };
+
+  /** @returns undefined, and nothing is written, unless `stored` is what is in the tables. */
+  async function write(
+    project: Project,
+    batch: readonly ImportedSubscription[],
+    { items, room }: Stored,
+  ): Promise<ImportedBatch | undefined> {
+    const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
+    const isPlanned = (item: ImportedSubscription) => planned.has(hex(item.endpointHash));
+    const missing = batch.filter((item) => !isStored(item) && !isPlanned(item));
+    const added = missing.slice(0, Math.max(0, sumOf(room) - planned.size));
+    const overCap = new Set(missing.slice(added.length));
+    const known = batch.filter(isStored);
+    const storedAs = (item: ImportedSubscription) => items.get(hex(item.endpointHash))!;
+    const changed = known.filter((item) => changes(storedAs(item), item));
+    // In a dry run, those with the endpoint of a planned one.
+    const repeated = batch.length - known.length - missing.length;
+    const TransactItems = [
+      ...added.map((item) => put(project, item)),
+      ...changed.map((item) => update(item, storedAs(item))),
+      ...(added.length > 0 ? count(project, added, room) : []),
+    ];
+    try {
+      if (dryRun) for (const item of added) planned.add(hex(item.endpointHash));
+      else if (TransactItems.length > 0)
+        await dynamo.send(new TransactWriteCommand({ TransactItems }));
+    } catch (error) {
+      if (cancellationReasons(error).some(conditionFailed)) return undefined;
+      throw error;
+    }
+    return {
+      created: added.length,
+      updated: changed.length + repeated,
+      unchanged: known.length - changed.length,
+      overCap: overCap.size,
+      stored: batch.filter((item) => !overCap.has(item)),
+    };
+  }
+
+  async function lookUp(project: Project, batch: readonly ImportedSubscription[]): Promise<Stored> {
+    const reading = batchGet<SubscriptionItem>(dynamo, tables.subscriptions, batch.map(keyOf));
+    const [items, room] = await Promise.all([reading, readRoom(project)]);
+    return { items: new Map(items.map((item) => [hex(item.endpointHash), item])), room };
+  }
+
+  /** @throws {ServiceError} `project_not_found` if the project is being removed. */
+  async function readRoom(project: Project): Promise<readonly number[]> {
+    const [counter, cap] = [counterOf(project), capOf(project)];
+    if (dryRun) {
+      const room = roomBelow(cap, await readParts(dynamo, counter));
+      return Array.from({ length: partCount }, (_, part) => shareOf(room, part));
+    }
+    const room = await roomByPart(dynamo, counter, cap);
+    if (room === undefined) throw projectNotFound(project.projectId);
+    return room;
+  }
+
+  function counterOf({ ref }: Project) {
+    return subscriberCounter(tables.usage, ref);
+  }
+
+  function capOf({ plan }: Project): number | null {
+    return limitOf(plan.subscriberCap, deployedCap);
+  }
+
+  function put(
+    { vapid }: Project,
+    { vapidPairNumber = vapid.current.number, isUntimed, ...item }: ImportedSubscription,
+  ) {
+    const Item: SubscriptionItem = { ...item, vapidPairNumber: storedPairNumber(vapidPairNumber) };
+    return {
+      Put: {
+        TableName: tables.subscriptions,
+        Item,
+        ConditionExpression: 'attribute_not_exists(endpointHash)',
+      },
+    };
+  }
+
+  /** Fails if the subscription was changed since the look-up: its browser knows better. */
+  function update(item: ImportedSubscription, stored: SubscriptionItem) {
+    const changed = { ...given(item, stored), updatedAt: item.updatedAt };
+    return {
+      Update: {
+        TableName: tables.subscriptions,
+        Key: keyOf(item),
+        ConditionExpression: 'updatedAt = :readUpdatedAt',
+        ...attributeChanges(changed, { conditionValues: { readUpdatedAt: stored.updatedAt } }),
+      },
+    };
+  }
+
+  /** Counts new subscriptions of one part: there, and in other parts as far as it is full. */
+  function count(
+    project: Project,
+    added: readonly ImportedSubscription[],
+    room: readonly number[],
+  ) {
+    let left = added.length;
+    return fromPart(partOf(added[0]!.endpointHash)).flatMap((part) => {
+      const units = Math.min(left, room[part]!);
+      if (units === 0) return [];
+      left -= units;
+      return [{ Update: takeUnits(counterOf(project), part, units, capOf(project)) }];
+    });
+  }
+}
+
+function keyOf({ projectPart, endpointHash }: ImportedSubscription) {
+  return { projectPart, endpointHash };
+}
+
+/** Whether a subscription differs from the stored one, and is not older. */
+function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean {
+  if (item.updatedAt < stored.updatedAt) return false;
+  return !hasAttributes(stored, given(item, stored));
+}
+
+/** What a line sets of a stored subscription: what it leaves out stays. */
+function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<SubscriptionItem> {
+  const { projectPart, endpointHash, createdAt, updatedAt, imported, ...rest } = item;
+  const { isUntimed, vapidPairNumber, projectUser, channels, ...others } = rest;
+  const hasChosen = !stored.imported && (stored.projectUser ?? stored.channels) !== undefined;
+  const choice = isUntimed && hasChosen ? {} : { projectUser, channels };
+  const set = Object.entries({ ...others, ...choice }).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(set),
+    ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
+  };
+}
+
+/** Whether a stored subscription already is as these attributes would make it. */
+function hasAttributes(stored: SubscriptionItem, attributes: Partial<SubscriptionItem>): boolean {
+  const names = Object.keys(attributes) as (keyof SubscriptionItem)[];
+  return names.every((name) => {
+    const [one, other] = [stored[name], attributes[name]];
+    return one instanceof Uint8Array && other instanceof Uint8Array
+      ? Buffer.from(one).equals(other)
+      : isDeepStrictEqual(one, other);
+  });
+}
+
+function hex(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex');
+}
+
+export interface ImportDependencies {
+  readonly projectId: string;
+  readonly importBatch: ImportBatch;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Called with each subscription that is stored now, also if it was before. */
+  readonly onStored?: (subscription: ImportedSubscription) => void;
+}
+
+/** Pauses while the database throttles; a new table doubles its capacity within minutes. */
+const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
+
+/**
+ * Imports subscriptions in their order, as if each were imported alone: {@link ImportBatch} says what the second of
+ * two with the same endpoint changes. If the import fails or is killed, the same import again completes it.
+ *
+ * One batch per part is in progress at a time, so that batches do not conflict, and those with the same endpoint
+ * are written in their order.
+ * @returns counts that add up to the subscriptions.
+ * @throws {ServiceError} `project_not_found`.
+ */
+export async function importSubscriptions(
+  subscriptions: AsyncIterable<ImportedSubscription>,
+  { projectId, importBatch, sleep, onStored = () => {} }: ImportDependencies,
+): Promise<ImportCounts> {
+  const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
+  /** By part: its next batch, by endpoint. */
+  const batches = Array.from({ length: partCount }, () => new Map<string, ImportedSubscription>());
+  const inProgress = new Map<number, Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+
+  for await (const item of subscriptions) {
+    const endpoint = item.origin + item.path;
+    const part = partOf(item.endpointHash);
+    const batch = batches[part]!;
+    // Not merged here: only the database knows what the first one changes.
+    if (batch.has(endpoint)) await start(part);
+    batch.set(endpoint, item);
+    if (batch.size === importBatchSize) await start(part);
+    if (failure) throw failure.error;
+  }
+  for (const part of batches.keys()) await start(part);
+  await Promise.all(inProgress.values());
+  if (failure) throw failure.error;
+  return total;
+
+  /** Waits for the part's batch before, and starts to write this one. */
+  async function start(part: number): Promise<void> {
+    const batch = [...batches[part]!.values()];
+    batches[part]!.clear();
+    await inProgress.get(part);
+    if (failure || batch.length === 0) return;
+    const writing = write(batch).catch((error: unknown) => {
+      failure ??= { error };
+    });
+    inProgress.set(part, writing);
+  }
+
+  async function write(batch: readonly ImportedSubscription[]): Promise<void> {
+    for (let busy = 0; ; busy += 1) {
+      try {
+        const counts = await importBatch(projectId, batch);
+        total.created += counts.created;
+        total.updated += counts.updated;
+        total.unchanged += counts.unchanged;
+        total.overCap += counts.overCap;
+        for (const subscription of counts.stored) onStored(subscription);
+        return;
+      } catch (error) {
+        const isBusy = error instanceof ServiceError && error.code === 'unavailable';
+        if (!isBusy || busy === busyDelaysMs.length) throw error;
+        await sleep(busyDelaysMs[busy]!);
+      }
+    }
+  }
+}
