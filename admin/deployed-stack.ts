@@ -5,6 +5,7 @@ import {
   paginateListStackResources,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
+import { serviceTag } from '../contract/stack-name.ts';
 import { deployCall } from './calls.ts';
 import { ConnectionError } from './errors.ts';
 
@@ -25,6 +26,9 @@ export interface DeployedResource {
 
 /** The parts of a template that commands look at. */
 export interface Template {
+  readonly Parameters?: Readonly<
+    Record<string, { readonly Type: string; readonly Default?: string }>
+  >;
   readonly Resources: Readonly<
     Record<
       string,
@@ -73,6 +77,17 @@ export function deployedStack(cloudFormation: CloudFormationClient, name: string
       return found;
     },
 
+    /** Those with the tag of a service. A nested stack has resources too. */
+    async resourcesOf(service: string): Promise<readonly DeployedResource[]> {
+      const found = await this.resources();
+      const { Resources } = await this.template();
+      const nested = found
+        .filter(({ type }) => type === 'AWS::CloudFormation::Stack')
+        .map(({ name: arn }) => deployedStack(cloudFormation, arn).resourcesOf(service));
+      const own = found.filter(({ id }) => hasTag(Resources[id]?.Properties?.Tags, service));
+      return [...own, ...(await Promise.all(nested)).flat()];
+    },
+
     async template(): Promise<Template> {
       const { TemplateBody } = await cloudFormation.send(
         new GetTemplateCommand({ StackName: name }),
@@ -86,6 +101,14 @@ export function deployedStack(cloudFormation: CloudFormationClient, name: string
       await cloudFormation.send(new UpdateTerminationProtectionCommand(input));
     },
   };
+}
+
+/** @param tags of a resource: a list, or an object as API Gateway has it. */
+function hasTag(tags: unknown, service: string): boolean {
+  const list = Array.isArray(tags)
+    ? tags.map(({ Key, Value }) => [Key, Value])
+    : Object.entries(tags ?? {});
+  return list.some(([key, value]) => key === serviceTag && value === service);
 }
 
 export type DeployedStack = ReturnType<typeof deployedStack>;

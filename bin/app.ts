@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { assetsEntry } from '../lib/assets.ts';
 import { bundleFunctions } from '../lib/build/bundle-functions.ts';
 import { CarillonStack } from '../lib/carillon-stack.ts';
-import { readSettings, SettingsError } from '../lib/settings.ts';
+import { assetsEntry } from '../lib/service-function.ts';
+import { readContext, SettingsError } from '../lib/settings.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 try {
-  const settings = readSettings(app.node.getAllContext());
+  const settings = readContext(app.node.getAllContext(), 'under "context" in cdk.json');
   const assets = await mkdtemp(join(tmpdir(), 'carillon-assets-'));
   try {
     await bundleFunctions(join(import.meta.dirname, '..'), assets);

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { filesIn } from '../lib/build/files-in.ts';
+import { filesIn } from '../lib/build/bundle-functions.ts';
 import { writeAwsPackage } from '../lib/build/write-package.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { writePackage } from '../sdk/build/write-package.ts';

@@ -13,5 +13,5 @@ process.exitCode = await runDeploy(process.argv.slice(2), {
   findApp: () => ({ folder, cdk: createRequire(import.meta.url).resolve('aws-cdk/bin/cdk') }),
   settingsFile: cdkJson(join(folder, 'cdk.json')),
   checkSettings: readSettings,
-  executionPolicy: executionPolicy(),
+  executionPolicy,
 });

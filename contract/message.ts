@@ -25,6 +25,8 @@ export interface PushMessage {
       readonly events: string;
       /** Seconds over which browsers spread their `shown` events, at most 20. Default: 0. */
       readonly window?: number;
+      /** `clicked`: the browser reports no `shown` event, because others are the sample. Default: it reports both. */
+      readonly report?: 'clicked';
       /** `page`: a page of the site that has the focus gets the message. Default: it is shown. */
       readonly whenFocused?: 'page';
       /** The sender's own. */
@@ -55,15 +57,18 @@ interface MessageAction {
  * @param eventsUrl absolute address of the notification's track route.
  * @param eventWindowSeconds over which browsers spread their `shown` events, at most
  *   `maxEventWindowSeconds`.
+ * @param reportsShown whether the browser is one of those that report `shown`.
  */
 export function pushMessage(
   id: string,
   content: NotificationContent,
   eventsUrl: string,
   eventWindowSeconds = 0,
+  reportsShown = true,
 ) {
   const { url = '/', actions, data, appBadge, whenFocused, worker, ...others } = content;
   const window = eventWindowSeconds > 0 && { window: eventWindowSeconds };
+  const report = !reportsShown && { report: 'clicked' as const };
   const focus = whenFocused === 'page' && { whenFocused };
   const common = { app_badge: appBadge, mutable: worker === false ? undefined : (true as const) };
   return {
@@ -75,7 +80,7 @@ export function pushMessage(
       ),
       navigate: url,
       actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
-      data: { carillon: 1, id, events: eventsUrl, ...window, ...focus, data },
+      data: { carillon: 1, id, events: eventsUrl, ...window, ...report, ...focus, data },
       ...common,
     },
     ...common,

@@ -13,6 +13,8 @@ export interface Plan extends ActionLimits {
   readonly subscriberCap?: number | null;
   readonly monthlySendCap?: number | null;
   readonly rateLimitPerMinute?: number | null;
+  /** Of a large broadcast, one in so many browsers reports `shown`. Absent: each. */
+  readonly shownSample?: number;
 }
 
 /** A person who has a key of their own. */

@@ -35,6 +35,8 @@ export const sliceSizes = {
    * Warm, an event takes 20 ms: 450 per second, 9,000 within the longest window.
    */
   shownPerSecond: 25,
+  /** Subscribers above which a sample of the browsers may report `shown`. Of fewer, it would be too small. */
+  shownSampleAbove: 100_000,
   /** Most seconds by which a browser delays its `shown` event. */
   eventWindowSeconds: 20,
   /** Recipients without an outcome yet that a function has in memory at most: about 800 bytes each. */

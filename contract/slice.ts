@@ -31,6 +31,8 @@ export const sliceSchema = z.strictObject({
   eventsUrl: z.string(),
   /** Seconds over which browsers spread their `shown` events. */
   eventWindowSeconds: count,
+  /** One in so many browsers reports `shown`. Absent: each. */
+  shownSample: z.optional(positive),
   /** Its event counters: the number of the first, and how many. */
   firstCounter: count,
   counters: positive.check(z.maximum(sliceSizes.counters)),

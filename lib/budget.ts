@@ -1,5 +1,7 @@
+import { Stack } from 'aws-cdk-lib';
 import * as budgets from 'aws-cdk-lib/aws-budgets';
 import { Construct } from 'constructs';
+import { serviceTag } from '../contract/stack-name.ts';
 
 export interface BudgetProps {
   readonly service: string;
@@ -12,7 +14,7 @@ export interface BudgetProps {
 const notifiedAt = [80, 100];
 
 /**
- * A budget for everything with the service's tag. It notifies and stops nothing. AWS counts only after the tag is
+ * A budget for everything with the service's tag in its region. It notifies and stops nothing. AWS counts only after the tag is
  * activated for cost allocation.
  */
 export class Budget extends Construct {
@@ -23,7 +25,11 @@ export class Budget extends Construct {
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
         budgetLimit: { amount: dollarsPerMonth, unit: 'USD' },
-        costFilters: { TagKeyValue: [`user:${serviceTag}$${service}`] },
+        costFilters: {
+          TagKeyValue: [`user:${serviceTag}$${service}`],
+          // The same stage in another region has the same tag.
+          Region: [Stack.of(this).region],
+        },
       },
       notificationsWithSubscribers: notifiedAt.map((threshold) => ({
         notification: {
@@ -37,6 +43,3 @@ export class Budget extends Construct {
     });
   }
 }
-
-/** For cost allocation: each resource that can have tags has it, with the service's name as its value. */
-export const serviceTag = 'carillon:service';

@@ -12,6 +12,6 @@ export class CarillonStack extends Stack {
       description: 'Carillon, a web-push service',
       terminationProtection: !disposable,
     });
-    new Carillon(this, 'Default', { ...settings, disposable });
+    new Carillon(this, 'Default', { ...settings, disposable, exportOutputs: true });
   }
 }

@@ -1,31 +1,43 @@
-import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Fn, RemovalPolicy, Stack, Tags, Token, Tokenization } from 'aws-cdk-lib';
+import type * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
+import type * as acm from 'aws-cdk-lib/aws-certificatemanager';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as route53 from 'aws-cdk-lib/aws-route53';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Quotas } from '../contract/aws-quotas.ts';
 import type { DeployedSettings } from '../contract/environment.ts';
-import { type OtherVariable, type RouteName, routes } from '../contract/routes.ts';
-import { locateService } from '../contract/stack-name.ts';
+import {
+  type FunctionName,
+  type OtherVariable,
+  type RouteName,
+  routes,
+} from '../contract/routes.ts';
+import { outputPrefixOf, serviceNameOf, serviceTag } from '../contract/stack-name.ts';
 import { outputOf, type TableName, tableNames } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
-import { Alarms } from './alarms/alarms.ts';
-import { Budget, serviceTag } from './budget.ts';
-import { CustomDomain } from './custom-domain.ts';
+import { type AlarmName, Alarms } from './alarms.ts';
+import { Budget } from './budget.ts';
 import { Dashboard } from './dashboard.ts';
-import { DeliverFunction } from './deliver-function.ts';
-import { HttpApi } from './http-api.ts';
+import { CustomDomain, HttpApi } from './http-api.ts';
 import { LogQueries } from './log-queries.ts';
 import { PushMetrics } from './push-metrics.ts';
-import { ServiceFunction } from './service-function.ts';
+import { DeliverFunction, type Network, ServiceFunction } from './service-function.ts';
 import { serviceTables } from './service-table.ts';
 import { readSettings, type Settings, SettingsError } from './settings.ts';
 
-/** The settings of a service. A count is a whole number from 1 to 999,999,999. */
+/**
+ * The settings of a service. A count is a whole number from 1 to 999,999,999. Texts, lists and counts may refer to other
+ * resources of the app, except `accountConcurrency` and `eventsPerSecond`.
+ */
 export interface CarillonProps {
   /**
    * Where push services can reach you: an e-mail address, or an https URL (RFC 8292, section 2.1). At most 261
-   * characters.
+   * characters. A reference must resolve to an address with `mailto:`, or to a URL.
    */
   readonly vapidSubject: string;
   /**
@@ -34,6 +46,20 @@ export interface CarillonProps {
    * @default false
    */
   readonly disposable?: boolean;
+  /**
+   * What becomes of tables and of the functions' logs when they leave the stack.
+   * @default RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, or DESTROY if `disposable`
+   */
+  readonly removalPolicy?: RemovalPolicy;
+  /**
+   * The network in which the functions run. They need DynamoDB, Lambda and the push services in the internet.
+   * @default - no network of yours
+   */
+  readonly vpc?: ec2.IVpc;
+  /** @default - the private subnets of `vpc` */
+  readonly vpcSubnets?: ec2.SubnetSelection;
+  /** @default - a group for all functions, which allows everything outbound */
+  readonly securityGroups?: readonly ec2.ISecurityGroup[];
   /**
    * Most subscribers of a project, unless the operator gives it another limit.
    * @default 100000
@@ -60,7 +86,7 @@ export interface CarillonProps {
    */
   readonly extraPushOrigins?: readonly string[];
   /**
-   * Whether to connect to push services over IPv6 if they support it.
+   * Whether to connect to push services over IPv6 if they support it: for a `vpc` with dual-stack subnets.
    * @default false
    */
   readonly preferIpv6?: boolean;
@@ -75,9 +101,11 @@ export interface CarillonProps {
    */
   readonly alarmEmail?: string;
   /**
-   * ARN of an SNS topic in the stack's region that alarms publish to, in place of `alarmEmail`.
+   * The topic that alarms publish to, in place of `alarmEmail`.
    * @default - a topic for `alarmEmail`
    */
+  readonly alarmTopic?: sns.ITopic;
+  /** The same by its ARN. It is in the stack's region. */
   readonly alarmTopicArn?: string;
   /**
    * Dollars a month, a count: at 80 and 100 % of it AWS notifies `alarmEmail`.
@@ -90,19 +118,20 @@ export interface CarillonProps {
    */
   readonly runbookUrl?: string;
   /**
-   * The API's own domain, in lower case. Needs `certificateArn`.
+   * The API's own domain, in lower case. Needs `certificate`.
    * @default - an address that API Gateway assigns
    */
   readonly domainName?: string;
-  /**
-   * ARN of a certificate for `domainName` in the stack's region.
-   * @default - none
-   */
+  /** A certificate for `domainName` in the stack's region. */
+  readonly certificate?: acm.ICertificate;
+  /** The same by its ARN. */
   readonly certificateArn?: string;
   /**
-   * Id of the zone of Route 53 in which the record for `domainName` is created.
-   * @default - you create the record: the output `DomainTarget` has its value
+   * The zone of Route 53 in which the records for `domainName` are created.
+   * @default - you create a record: its value is `domain.regionalDomainName`
    */
+  readonly hostedZone?: route53.IHostedZone;
+  /** The same by its id. */
   readonly hostedZoneId?: string;
   /**
    * The https address of a proxy in front of the API, without a path.
@@ -134,39 +163,59 @@ export interface CarillonProps {
    * @default - 4,000, as every new table
    */
   readonly warmWritesPerSecond?: number;
+  /**
+   * Whether the stack gets the outputs from which the operator's command reads where the service is.
+   * @default false
+   */
+  readonly exportOutputs?: boolean;
 }
 
 /**
  * A web-push service: tables, functions, API, alarms and dashboard. Nothing has a physical name, so an account, and a
- * stack, can have several. Their outputs start with the construct's id; the operator's command finds them as
- * `--stack <name of the stack>/<id>`.
+ * stack, can have several. The operator's command finds it as `--stack <name of the stack>/<id>`, if it has outputs.
  */
 export class Carillon extends Construct {
-  /** Address of the API, without a trailing slash. */
+  /** Address of the service for browsers and servers, without a trailing slash: `publicBaseUrl`, if it is set. */
   readonly apiUrl: string;
+  /** Address of the API itself, without a trailing slash: the origin of a proxy in front. */
+  readonly originUrl: string;
+  readonly api: apigateway.IHttpApi;
+  /** The API's own domain, if `domainName` is set: target of a record that you create. */
+  readonly domain: apigateway.IDomainName | undefined;
+  /** By the names of the routes, `deliver`, and `console` unless it is left out. */
+  readonly functions: Readonly<Partial<Record<FunctionName, lambda.Function>>>;
+  readonly tables: Readonly<Record<TableName, dynamodb.ITable>>;
+  /** By the names that the runbook has. `UsersAffected` is the one that pages people. */
+  readonly alarms: Readonly<Record<AlarmName, cloudwatch.AlarmBase>>;
   /** Where alarms publish to. Undefined if they notify nobody. */
   readonly alarmTopic: sns.ITopic | undefined;
-  readonly tables: Readonly<Record<TableName, dynamodb.ITable>>;
+  readonly dashboard: cloudwatch.Dashboard;
 
   /** @throws {Error} naming each prop that is invalid. */
   constructor(scope: Construct, id: string, props: CarillonProps) {
     super(scope, id);
-    const { disposable = false } = props;
-    const settings = this.checked(props);
-    const { service, prefix } = this.located();
+    const settings = this.settingsOf(props);
+    const stack = deployedStack(this);
+    const ids = this.node.scopes
+      .slice(stack.node.scopes.length)
+      .map(({ node }) => node.id)
+      // The construct `Default` of a stack is named after the stack, as the CDK does.
+      .filter((one) => one !== 'Default');
+    const service = serviceNameOf([stack.stackName, ...ids]);
     Tags.of(this).add(serviceTag, service);
 
+    const removalPolicy =
+      props.removalPolicy ??
+      (props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const { warmWritesPerSecond } = settings;
-    const tables = serviceTables(this, { disposable, warmWritesPerSecond });
+    const tables = serviceTables(this, { removalPolicy, warmWritesPerSecond });
+    const its = { removalPolicy, network: this.networkOf(props, settings) };
     const endpoints = Object.fromEntries(
-      Object.values(routes).map(({ name }) => [
-        name,
-        new ServiceFunction(this, { name, disposable }),
-      ]),
+      Object.values(routes).map(({ name }) => [name, new ServiceFunction(this, { name, ...its })]),
     ) as Readonly<Record<RouteName, ServiceFunction>>;
-    const deliver = new DeliverFunction(this, { disposable });
+    const deliver = new DeliverFunction(this, its);
     const page = settings.console
-      ? new ServiceFunction(this, { name: 'console', disposable })
+      ? new ServiceFunction(this, { name: 'console', ...its })
       : undefined;
     const delivering = [...Object.values(endpoints), deliver];
     const functions = page === undefined ? delivering : [...delivering, page];
@@ -186,7 +235,6 @@ export class Carillon extends Construct {
       console: page,
       eventsPerSecond: settings.eventsPerSecond,
       customDomain,
-      disposable,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
     const { region, urlSuffix } = Stack.of(this);
@@ -200,11 +248,11 @@ export class Carillon extends Construct {
       for (const table of tableNames) tables[table].grant(fn, fn.facts.tables[table]);
       for (const name of fn.facts.variables) fn.addEnvironment(name, values[name]);
     }
-    const { all: alarms, topic } = new Alarms(this, 'Alarms', {
-      ...{ settings, api, pushes, tables, endpoints, deliver },
+    const { alarms, topic } = new Alarms(this, 'Alarms', {
+      ...{ settings, api, pushes, deliver, topic: props.alarmTopic },
     });
-    new Dashboard(this, 'Dashboard', {
-      ...{ alarms, api, send, deliver, pushes, tables },
+    const { dashboard } = new Dashboard(this, 'Dashboard', {
+      ...{ alarms: Object.values(alarms), api, send, deliver, pushes, tables },
     });
     const { alarmEmail: address, monthlyBudget: dollarsPerMonth } = settings;
     if (dollarsPerMonth !== undefined && address !== undefined) {
@@ -217,6 +265,17 @@ export class Carillon extends Construct {
       access: api.accessLog,
     });
 
+    this.apiUrl = baseUrl;
+    this.originUrl = api.url;
+    this.api = api.api;
+    this.domain = customDomain?.domain;
+    this.functions = { ...endpoints, deliver, ...(page && { console: page }) };
+    const entries = tableNames.map((name) => [name, tables[name].table]);
+    this.tables = Object.fromEntries(entries) as Record<TableName, dynamodb.ITable>;
+    this.alarms = alarms;
+    this.alarmTopic = topic;
+    this.dashboard = dashboard;
+    if (!props.exportOutputs) return;
     const quotas: Quotas = {
       executions: settings.accountConcurrency,
       requestsPerSecond: api.requestsPerSecond,
@@ -225,20 +284,19 @@ export class Carillon extends Construct {
       ApiUrl: baseUrl,
       ...(settings.publicBaseUrl !== undefined && { OriginUrl: api.url }),
       ...(customDomain && { DomainTarget: customDomain.domain.regionalDomainName }),
-      Settings: JSON.stringify(deployedSettings(settings)),
-      Quotas: JSON.stringify(quotas),
+      Settings: stack.toJsonString(deployedSettings(settings)),
+      Quotas: stack.toJsonString(quotas),
       ...Object.fromEntries(tableNames.map((name) => [outputOf(name), tables[name].tableName])),
     };
     for (const [name, value] of Object.entries(outputs)) {
-      new CfnOutput(this, name, { value }).overrideLogicalId(prefix + name);
+      new CfnOutput(stack, outputPrefixOf(ids) + name, { value });
     }
-    this.apiUrl = baseUrl;
-    this.alarmTopic = topic;
-    const entries = tableNames.map((name) => [name, tables[name].table]);
-    this.tables = Object.fromEntries(entries) as Record<TableName, dynamodb.ITable>;
   }
 
-  /** Allows what the operator's command does, except `doctor`, which asks about more of AWS, and `deploy`. */
+  /**
+   * Allows what the operator's command does with projects. `deploy` and `doctor` need more, and the command needs
+   * `exportOutputs`.
+   */
   grantManage(grantee: iam.IGrantable): iam.Grant {
     const { subscriptions } = this.tables;
     const arns = Object.values(this.tables).map(({ tableArn }) => tableArn);
@@ -250,35 +308,85 @@ export class Carillon extends Construct {
       iam.Grant.addToPrincipal({
         grantee,
         actions: ['cloudformation:DescribeStacks'],
-        resourceArns: [Stack.of(this).stackId],
+        resourceArns: [deployedStack(this).stackId],
       }),
     );
   }
 
-  private checked({ disposable = false, ...settings }: CarillonProps): Settings {
+  /** The props as settings: constructs by their ids. @throws {SettingsError} */
+  private settingsOf(props: CarillonProps): Settings {
+    // An app in JavaScript may leave them out.
+    const {
+      disposable = false,
+      removalPolicy,
+      exportOutputs,
+      ...given
+    } = props ?? ({} as CarillonProps);
+    const { vpc, vpcSubnets, securityGroups, certificate, hostedZone, alarmTopic, ...texts } =
+      given;
+    const constructs = {
+      certificateArn: certificate?.certificateArn,
+      hostedZoneId: hostedZone?.hostedZoneId,
+      alarmTopicArn: alarmTopic?.topicArn,
+    };
+    const named = Object.entries(constructs).filter(([, value]) => value !== undefined);
+    const twice = named.filter(([name]) => texts[name as keyof typeof constructs] !== undefined);
+    const mistakes = twice.map(
+      ([name]) => `setting ${name} must be removed: its construct is given`,
+    );
+    if (vpc === undefined && (vpcSubnets ?? securityGroups) !== undefined) {
+      mistakes.push('setting vpc is missing: vpcSubnets and securityGroups need it');
+    }
     try {
-      return readSettings({ ...settings, stage: disposable ? 'dev' : 'prod' });
+      if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
+      return readSettings({
+        ...texts,
+        ...Object.fromEntries(named),
+        extraPushOrigins: joined(texts.extraPushOrigins),
+        originSecretHashes: joined(texts.originSecretHashes),
+        stage: disposable ? 'dev' : 'prod',
+      });
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
       throw new SettingsError(`Carillon "${this.node.path}":\n${error.message}`);
     }
   }
 
-  /** The construct `Default` of a stack is named after the stack, as the CDK does. */
-  private located(): { readonly service: string; readonly prefix: string } {
-    const stack = Stack.of(this);
-    const ids = this.node.scopes
-      .slice(stack.node.scopes.length)
-      .map(({ node }) => node.id.replaceAll(/[^\w.-]/g, ''))
-      .filter((id) => id !== 'Default');
-    const service = [stack.stackName, ...ids].join('/');
-    return { service, prefix: locateService(service).prefix };
-  }
-
   private customDomain({ domainName, certificateArn, hostedZoneId }: Settings) {
     if (domainName === undefined || certificateArn === undefined) return undefined;
     return new CustomDomain(this, 'CustomDomain', { domainName, certificateArn, hostedZoneId });
   }
+
+  private networkOf(
+    { vpc, vpcSubnets, securityGroups }: CarillonProps,
+    { preferIpv6 }: Settings,
+  ): Network | undefined {
+    if (vpc === undefined) return undefined;
+    const own = () =>
+      new ec2.SecurityGroup(this, 'SecurityGroup', {
+        vpc,
+        description: `Functions of ${this.node.path}`,
+        allowAllIpv6Outbound: preferIpv6,
+      });
+    return {
+      vpc,
+      ...(vpcSubnets && { vpcSubnets }),
+      securityGroups: [...(securityGroups ?? [own()])],
+      ipv6AllowedForDualStack: preferIpv6,
+    };
+  }
+}
+
+/** The stack that somebody deploys. A nested stack is a part of it, and AWS generates its name. */
+function deployedStack(construct: Construct): Stack {
+  let stack = Stack.of(construct);
+  while (stack.nestedStackParent !== undefined) stack = stack.nestedStackParent;
+  return stack;
+}
+
+/** A list whose entries another resource gives, as a text. */
+function joined(list: readonly string[] | undefined): readonly string[] | string | undefined {
+  return Token.isUnresolved(list) ? Fn.join(',', [...list!]) : list;
 }
 
 /** Of the operator's command, on the tables. */
@@ -291,7 +399,7 @@ const managingActions = [
 function settingValues(settings: Settings) {
   return {
     ...deployedSettings(settings),
-    PUSHES_PER_SECOND: String(settings.pushesPerSecond),
+    PUSHES_PER_SECOND: Tokenization.stringifyNumber(settings.pushesPerSecond),
     PREFER_IPV6: String(settings.preferIpv6),
     ORIGIN_SECRET_HASHES: settings.originSecretHashes.join(','),
     REQUIRE_ORIGIN_SECRET: String(settings.requireOriginSecret),
@@ -301,9 +409,9 @@ function settingValues(settings: Settings) {
 /** Those that the operator's command reads too. */
 function deployedSettings(settings: Settings): Record<keyof DeployedSettings, string> {
   return {
-    SUBSCRIBER_CAP: String(settings.subscriberCap),
-    MONTHLY_SEND_CAP: String(settings.monthlySendCap),
-    RATE_LIMIT_PER_MINUTE: String(settings.rateLimitPerMinute),
+    SUBSCRIBER_CAP: Tokenization.stringifyNumber(settings.subscriberCap),
+    MONTHLY_SEND_CAP: Tokenization.stringifyNumber(settings.monthlySendCap),
+    RATE_LIMIT_PER_MINUTE: Tokenization.stringifyNumber(settings.rateLimitPerMinute),
     VAPID_SUBJECT: settings.vapidSubject,
     EXTRA_PUSH_ORIGINS: settings.extraPushOrigins.join(','),
   };

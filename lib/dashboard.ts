@@ -21,10 +21,12 @@ export interface DashboardProps {
  * metrics it would cost $3 a month, so it has none of each route: a query counts responses and times by route.
  */
 export class Dashboard extends Construct {
+  readonly dashboard: cloudwatch.Dashboard;
+
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     const { alarms, api, send, deliver, pushes, tables } = props;
-    new cloudwatch.Dashboard(this, 'Dashboard', {
+    this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [
         [
           new cloudwatch.AlarmStatusWidget({ ...quarter, title: 'Alarms', alarms: [...alarms] }),

@@ -1,35 +1,36 @@
 interface Statement {
+  /** The setting without which the statement is not needed, and a number: IAM wants each one once. */
+  readonly Sid?: string;
   readonly Effect: 'Allow';
   readonly Action: readonly string[];
   readonly Resource: readonly string[];
   readonly Condition?: Condition;
 }
 
-type Condition = Readonly<Record<string, Readonly<Record<string, string>>>>;
+type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
-/** Resources by their names, which start with the name of the stack. */
+/** Resources by their names, which start with the name of the stack, in any partition. */
 const on = {
   everything: ['*'],
-  tables: ['arn:aws:dynamodb:*:*:table/Carillon*'],
-  functions: ['arn:aws:lambda:*:*:function:Carillon*'],
-  roles: ['arn:aws:iam::*:role/Carillon*'],
-  topics: ['arn:aws:sns:*:*:Carillon*'],
-  alarms: ['arn:aws:cloudwatch:*:*:alarm:Carillon*'],
+  tables: ['arn:*:dynamodb:*:*:table/Carillon*'],
+  functions: ['arn:*:lambda:*:*:function:Carillon*'],
+  roles: ['arn:*:iam::*:role/Carillon*'],
+  topics: ['arn:*:sns:*:*:Carillon*'],
+  alarms: ['arn:*:cloudwatch:*:*:alarm:Carillon*'],
   // CloudFormation names these after their logical ids.
-  dashboards: ['arn:aws:cloudwatch::*:dashboard/*'],
-  budgets: ['arn:aws:budgets::*:budget/*'],
+  dashboards: ['arn:*:cloudwatch::*:dashboard/*'],
+  budgets: ['arn:*:budgets::*:budget/*'],
   logGroups: [
-    'arn:aws:logs:*:*:log-group:Carillon*',
-    'arn:aws:logs:*:*:log-group:/aws/vendedlogs/carillon/*',
+    'arn:*:logs:*:*:log-group:Carillon*',
+    'arn:*:logs:*:*:log-group:/aws/vendedlogs/carillon/*',
   ],
   // They have no names.
-  apis: ['apis', 'apis/*', 'domainnames', 'domainnames/*', 'tags/*'].map(
-    (path) => `arn:aws:apigateway:*::/${path}`,
-  ),
-  zones: ['arn:aws:route53:::hostedzone/*', 'arn:aws:route53:::change/*'],
+  apis: ['apis', 'apis/*', 'tags/*'].map((path) => `arn:*:apigateway:*::/${path}`),
+  domains: ['domainnames', 'domainnames/*'].map((path) => `arn:*:apigateway:*::/${path}`),
+  zones: ['arn:*:route53:::hostedzone/*', 'arn:*:route53:::change/*'],
   /** The bundles, in the bucket of the CDK. */
-  assets: ['arn:aws:s3:::cdk-*-assets-*/*'],
-  bootstrap: ['arn:aws:ssm:*:*:parameter/cdk-bootstrap/*'],
+  assets: ['arn:*:s3:::cdk-*-assets-*/*'],
+  bootstrap: ['arn:*:ssm:*:*:parameter/cdk-bootstrap/*'],
 } as const;
 
 /** @param actions of the service, separated by blanks. */
@@ -43,7 +44,16 @@ function allow(
   return { Effect: 'Allow', Action, Resource, ...(Condition && { Condition }) };
 }
 
-const api = [allow('apigateway', 'DELETE GET PATCH POST PUT TagResource UntagResource', on.apis)];
+/** Statements that only stacks with a setting need. */
+function onlyWith(
+  setting: 'AlarmEmail' | 'DomainName' | 'HostedZoneId' | 'MonthlyBudget' | 'Vpc',
+  ...statements: readonly Statement[]
+): readonly Statement[] {
+  return statements.map((statement) => ({ Sid: setting, ...statement }));
+}
+
+const onApis = 'DELETE GET PATCH POST PUT TagResource UntagResource';
+const api = [allow('apigateway', onApis, on.apis)];
 
 /**
  * What CloudFormation needs, by type of resource or parameter. The actions are those that its own schemas list for
@@ -61,7 +71,7 @@ export const permissions: Readonly<Record<string, readonly Statement[]>> = {
     ),
     // The account's key `aws/dynamodb` encrypts VapidKeys.
     allow('kms', 'CreateGrant DescribeKey', on.everything, {
-      StringLike: { 'kms:ViaService': 'dynamodb.*.amazonaws.com' },
+      StringLike: { 'kms:ViaService': 'dynamodb.*.amazonaws.com*' },
     }),
   ],
   'AWS::Logs::LogGroup': [
@@ -130,19 +140,22 @@ export const permissions: Readonly<Record<string, readonly Statement[]>> = {
       on.everything,
     ),
   ],
-  'AWS::ApiGatewayV2::DomainName': [
-    ...api,
+  'AWS::ApiGatewayV2::DomainName': onlyWith(
+    'DomainName',
+    allow('apigateway', onApis, on.domains),
     allow('iam', 'CreateServiceLinkedRole', on.everything, {
       StringEquals: { 'iam:AWSServiceName': 'ops.apigateway.amazonaws.com' },
     }),
-  ],
-  'AWS::Route53::RecordSet': [
-    allow(
-      'route53',
-      'ChangeResourceRecordSets GetChange GetHostedZone ListResourceRecordSets',
-      on.zones,
-    ),
-  ],
+  ),
+  'AWS::Route53::RecordSet': onlyWith(
+    'HostedZoneId',
+    allow('route53', 'ChangeResourceRecordSets', on.zones, {
+      'ForAllValues:StringEquals': {
+        'route53:ChangeResourceRecordSetsRecordTypes': ['A', 'AAAA'],
+      },
+    }),
+    allow('route53', 'GetChange GetHostedZone ListResourceRecordSets', on.zones),
+  ),
   'AWS::CloudWatch::Alarm': [
     allow(
       'cloudwatch',
@@ -151,7 +164,14 @@ export const permissions: Readonly<Record<string, readonly Statement[]>> = {
     ),
     allow('cloudwatch', 'DescribeAlarms', on.everything),
   ],
-  'AWS::CloudWatch::CompositeAlarm': [allow('cloudwatch', 'PutCompositeAlarm', on.alarms)],
+  'AWS::CloudWatch::CompositeAlarm': [
+    allow(
+      'cloudwatch',
+      'DeleteAlarms ListTagsForResource PutCompositeAlarm TagResource UntagResource',
+      on.alarms,
+    ),
+    allow('cloudwatch', 'DescribeAlarms', on.everything),
+  ],
   'AWS::CloudWatch::Dashboard': [
     allow(
       'cloudwatch',
@@ -160,20 +180,43 @@ export const permissions: Readonly<Record<string, readonly Statement[]>> = {
       on.dashboards,
     ),
   ],
-  'AWS::SNS::Topic': [
+  'AWS::SNS::Topic': onlyWith(
+    'AlarmEmail',
     allow(
       'sns',
       `CreateTopic DeleteTopic GetDataProtectionPolicy GetTopicAttributes ListSubscriptionsByTopic
       ListTagsForResource SetTopicAttributes TagResource UntagResource`,
       on.topics,
     ),
-  ],
-  'AWS::SNS::TopicPolicy': [allow('sns', 'GetTopicAttributes SetTopicAttributes', on.topics)],
-  'AWS::SNS::Subscription': [
+  ),
+  'AWS::SNS::TopicPolicy': onlyWith(
+    'AlarmEmail',
+    allow('sns', 'GetTopicAttributes SetTopicAttributes', on.topics),
+  ),
+  'AWS::SNS::Subscription': onlyWith(
+    'AlarmEmail',
     allow('sns', 'Subscribe', on.topics),
     allow('sns', 'GetSubscriptionAttributes SetSubscriptionAttributes Unsubscribe', on.everything),
-  ],
-  'AWS::Budgets::Budget': [allow('budgets', 'ModifyBudget ViewBudget', on.budgets)],
+  ),
+  'AWS::Budgets::Budget': onlyWith(
+    'MonthlyBudget',
+    allow(
+      'budgets',
+      'ListTagsForResource ModifyBudget TagResource UntagResource ViewBudget',
+      on.budgets,
+    ),
+  ),
+  // A group in the network of the operator, and the functions in it.
+  'AWS::EC2::SecurityGroup': onlyWith(
+    'Vpc',
+    allow(
+      'ec2',
+      `AuthorizeSecurityGroupEgress CreateSecurityGroup CreateTags DeleteSecurityGroup DeleteTags
+      DescribeInstances DescribeNetworkInterfaces DescribeSecurityGroups DescribeSubnets
+      DescribeVpcs RevokeSecurityGroupEgress`,
+      on.everything,
+    ),
+  ),
   // The CDK's template asks for the version of its bootstrap stack.
   'AWS::SSM::Parameter::Value<String>': [allow('ssm', 'GetParameters', on.bootstrap)],
 };
@@ -181,14 +224,20 @@ export const permissions: Readonly<Record<string, readonly Statement[]>> = {
 /**
  * The policy of the role with which CloudFormation deploys: enough for this service, in place of administrator's rights.
  * One statement for all actions on the same resources.
+ * @param types of the resources and parameters of a template. Default: of a stack with all settings.
  */
-export function executionPolicy() {
+export function executionPolicy(types: readonly string[] = Object.keys(permissions)) {
   const merged = new Map<string, Statement>();
-  for (const statement of Object.values(permissions).flat()) {
+  for (const statement of types.flatMap((type) => permissions[type] ?? [])) {
     const { Action, ...rest } = statement;
     const key = JSON.stringify(rest);
     const actions = new Set([...(merged.get(key)?.Action ?? []), ...Action]);
     merged.set(key, { ...statement, Action: [...actions].sort() });
   }
-  return { Version: '2012-10-17', Statement: [...merged.values()] };
+  const Statement = [...merged.values()].map(({ Sid, ...rest }, index, all) => {
+    if (Sid === undefined) return rest;
+    const number = all.slice(0, index + 1).filter((one) => one.Sid === Sid).length;
+    return { Sid: `${Sid}${number}`, ...rest };
+  });
+  return { Version: '2012-10-17', Statement };
 }

@@ -1,14 +1,16 @@
-import { Fn, Stack, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import * as acm from 'aws-cdk-lib/aws-certificatemanager';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
-import type * as logs from 'aws-cdk-lib/aws-logs';
+import * as logs from 'aws-cdk-lib/aws-logs';
+import * as route53 from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { type Route, type RouteName, routes } from '../contract/routes.ts';
-import type { CustomDomain } from './custom-domain.ts';
-import { logGroup } from './logs.ts';
+import { acknowledgeRule } from './acknowledged-rule.ts';
 
 /**
  * The throttle of a route, in requests per second; the burst is half of it. It limits the cost of a flood.
@@ -79,8 +81,6 @@ export interface HttpApiProps {
   readonly eventsPerSecond: number;
   /** Replaces the address that API Gateway assigns, which is then disabled. */
   readonly customDomain: CustomDomain | undefined;
-  /** Whether the access log is deleted with the stack. */
-  readonly disposable: boolean;
 }
 
 /**
@@ -93,6 +93,7 @@ export class HttpApi extends Construct {
   readonly accessLog: logs.LogGroup;
   /** The sum of the throttles of all routes and preflights. */
   readonly requestsPerSecond: number;
+  readonly api: apigateway.HttpApi;
   private readonly stage: apigateway.HttpStage;
 
   constructor(scope: Construct, id: string, props: HttpApiProps) {
@@ -103,13 +104,15 @@ export class HttpApi extends Construct {
       createDefaultStage: false,
       disableExecuteApiEndpoint: props.customDomain !== undefined,
     });
+    this.api = api;
     this.url = props.customDomain?.url ?? api.apiEndpoint;
-    this.accessLog = logGroup(
-      this,
-      'AccessLog',
-      props.disposable,
-      this.accessLogName(props.service),
-    );
+    this.accessLog = new logs.LogGroup(this, 'AccessLog', {
+      // Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens the
+      // account's resource policy, up to its maximum: then the deployment fails. An API's id is never used again.
+      logGroupName: `/aws/vendedlogs/carillon/${props.service}/${api.apiId}`,
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     this.stage = new apigateway.HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
@@ -148,16 +151,6 @@ export class HttpApi extends Construct {
     this.requestsPerSecond = requestsPerSecond;
   }
 
-  /**
-   * Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens
-   * the account's resource policy, up to its maximum: then the deployment fails. With the UUID in the stack's
-   * id, the name is also free if a deleted stack is created again, whose group is kept.
-   */
-  private accessLogName(service: string): string {
-    const { stackId } = Stack.of(this);
-    return `/aws/vendedlogs/carillon/${service}/${Fn.select(2, Fn.split('/', stackId))}`;
-  }
-
   /** A metric of all routes: `Count`, `4xx`, `5xx` or `Latency` (ms). @param dimensions of some of them only. */
   metric(
     metricName: string,
@@ -190,13 +183,49 @@ export class HttpApi extends Construct {
     id: string,
   ): void {
     const route = new apigateway.HttpRoute(this, id, { httpApi: api, routeKey, integration });
-    Validations.of(route.node.defaultChild!).acknowledge({
+    acknowledgeRule(route, {
       id: 'AwsSolutions-APIG4',
       reason:
-        'Browsers call without credentials. The function of send checks the secret key, which ' +
-        'depends on the project.',
+        'Browsers call without credentials. The functions for owners check the key, which depends on the project.',
     });
     // The stage's settings refer to the route, so the route must exist first.
     this.stage.node.addDependency(route);
+  }
+}
+
+export interface CustomDomainProps {
+  readonly domainName: string;
+  readonly certificateArn: string;
+  /** Where the records are created; undefined if the operator creates one. */
+  readonly hostedZoneId: string | undefined;
+}
+
+/** A domain of the operator for the API, and its records in Route 53. */
+export class CustomDomain extends Construct {
+  /** Address of the API, without a trailing slash. */
+  readonly url: string;
+  readonly domain: apigateway.DomainName;
+
+  constructor(scope: Construct, id: string, props: CustomDomainProps) {
+    super(scope, id);
+    const { domainName, certificateArn, hostedZoneId } = props;
+    this.url = `https://${domainName}`;
+    this.domain = new apigateway.DomainName(this, 'Domain', {
+      domainName,
+      certificate: acm.Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      ipAddressType: apigateway.IpAddressType.DUAL_STACK,
+    });
+    if (hostedZoneId === undefined) return;
+    const { regionalDomainName, regionalHostedZoneId } = this.domain;
+    const record = {
+      zone: route53.HostedZone.fromHostedZoneId(this, 'Zone', hostedZoneId),
+      // With the dot, it need not be known whether the zone is a part of it.
+      recordName: `${domainName}.`,
+      target: route53.RecordTarget.fromAlias(
+        new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId),
+      ),
+    };
+    new route53.ARecord(this, 'Record', record);
+    new route53.AaaaRecord(this, 'Ipv6Record', record);
   }
 }

@@ -1,4 +1,4 @@
-import { Validations } from 'aws-cdk-lib';
+import type { RemovalPolicy } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -13,7 +13,7 @@ import {
   tableVariables,
 } from '../contract/tables.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
-import { removalPolicy } from './removal-policy.ts';
+import { acknowledgeRule } from './acknowledged-rule.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 interface TableFacts {
@@ -68,8 +68,7 @@ const byUser: dynamodb.GlobalSecondaryIndexProps = {
 };
 
 export interface TableProps {
-  /** Whether the tables are deleted with the stack. */
-  readonly disposable: boolean;
+  readonly removalPolicy: RemovalPolicy;
   /** Write capacity, in units per second, at which the event tables start. Default: 4,000, as any new table. */
   readonly warmWritesPerSecond: number | undefined;
 }
@@ -104,14 +103,11 @@ export class ServiceTable extends Construct {
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: !its.noRecovery },
       // No deletion protection: a failed first deployment could not be rolled back.
-      removalPolicy: removalPolicy(props.disposable),
+      removalPolicy: props.removalPolicy,
     });
     if (name === 'subscriptions') this.table.addGlobalSecondaryIndex(byUser);
-    if (its.noRecovery) {
-      const { defaultChild } = this.table.node;
-      const acknowledged = { id: 'AwsSolutions-DDB3', reason: its.noRecovery };
-      Validations.of(defaultChild!).acknowledge(acknowledged);
-    }
+    if (its.noRecovery)
+      acknowledgeRule(this.table, { id: 'AwsSolutions-DDB3', reason: its.noRecovery });
   }
 
   get tableName(): string {

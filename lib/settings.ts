@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { isExampleAddress } from '../contract/example-address.ts';
 import { defaultLimits } from '../contract/limits.ts';
@@ -7,10 +10,26 @@ import { nearestName } from '../contract/schemas/fields.ts';
 /** The default of the stage `dev`. Other stages must set the operator's address. */
 const devVapidSubject = 'mailto:operator@example.com';
 
+/**
+ * In an app, a reference to another resource, whose value is known when it is deployed; or what the CDK puts in place of
+ * a value that it looks up after a first synthesis.
+ */
+const isReference = (text: string) => /\$\{Token\[|dummy-value-for-/.test(text);
+/** The same as the CDK encodes it in a number. */
+const isNumberReference = (text: string | number) => Number(text) < -1e280;
+
+const countRule = 'must be a whole number from 1 to 999999999';
+const isCount = (text: string) => /^[1-9]\d{0,8}$/.test(text);
 // `-c name=value` passes text. cdk.json may contain numbers and booleans.
 const count = z.coerce
   .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999')
+  .refine((text) => isCount(text) || isNumberReference(text), countRule)
+  .transform(Number);
+/** A count that the template is calculated with. */
+const knownCount = z.coerce
+  .string()
+  .refine((text) => !isNumberReference(text), 'must be a number, not a reference to a resource')
+  .refine(isCount, countRule)
   .transform(Number);
 
 const stageRule =
@@ -24,7 +43,7 @@ const missingSubject =
 const vapidSubject = z
   .string({ error: ({ input }) => (input === undefined ? missingSubject : subjectRule) })
   .transform((text) => (/^[^:]+@/.test(text) ? `mailto:${text}` : text))
-  .refine(isVapidSubject, subjectRule);
+  .refine((text) => isReference(text) || isVapidSubject(text), subjectRule);
 
 /** Lambda takes 4 KB of environment variables. The others of a function have less than the rest. */
 const longestOrigins = 2000;
@@ -47,7 +66,7 @@ const extraPushOrigins = z
   )
   .superRefine((origins, context) => {
     for (const [index, origin] of origins.entries()) {
-      if (isOrigin(origin)) continue;
+      if (isReference(origin) || isOrigin(origin)) continue;
       context.addIssue({ code: 'custom', path: [index], message: originHint(origin) });
     }
   });
@@ -56,33 +75,32 @@ const extraPushOrigins = z
 const alarmEmail = z
   .string()
   .refine(
-    (text) => text === 'none' || (z.email().safeParse(text).success && !isExampleAddress(text)),
+    (text) =>
+      text === 'none' ||
+      isReference(text) ||
+      (z.email().safeParse(text).success && !isExampleAddress(text)),
     'must be an e-mail address of yours, or "none"',
   );
 
-/** In an app, a reference to another resource. Its value is known when it is deployed. */
-const isReference = (text: string) => text.includes('${Token[');
-const pattern = (regex: RegExp, message: string) =>
-  z.string('must be text').refine((text) => isReference(text) || regex.test(text), message);
+/** A text, or a reference to one. */
+const text = (isValid: (text: string) => boolean, message: string) =>
+  z.string('must be text').refine((given) => isReference(given) || isValid(given), message);
+const pattern = (regex: RegExp, message: string) => text((given) => regex.test(given), message);
 
 const alarmTopicArn = pattern(
   /^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/,
   'must be the ARN of an SNS topic',
 );
 
-const runbookUrl = z
-  .string('must be text')
-  .refine(
-    isPage,
-    'must be an https address without spaces and without #, such as https://github.com/you/carillon/blob/main/docs/runbook.md',
-  );
+const runbookUrl = text(
+  isPage,
+  'must be an https address without spaces and without #, such as https://github.com/you/carillon/blob/main/docs/runbook.md',
+);
 
-const domainName = z
-  .string('must be a domain name')
-  .regex(
-    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
-    'must be a domain name in lower case',
-  );
+const domainName = pattern(
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+  'must be a domain name in lower case',
+);
 
 const certificateArn = pattern(
   /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
@@ -91,20 +109,20 @@ const certificateArn = pattern(
 
 const hostedZoneId = pattern(/^[A-Z0-9]{1,32}$/, 'must be the id of a hosted zone of Route 53');
 
-const publicBaseUrl = z
-  .string('must be text')
-  .refine(
-    (text) => text.startsWith('https://') && isOrigin(text),
-    'must be an https address without a path, such as https://push.example.com',
-  );
+const publicBaseUrl = text(
+  (url) => url.startsWith('https://') && isOrigin(url),
+  'must be an https address without a path, such as https://push.example.com',
+);
 
 const originSecretHashes = z
   .string('must be text')
-  .regex(
-    /^[0-9a-f]{64}(?:,[0-9a-f]{64})?$/,
+  .transform((list) => list.split(','))
+  .refine(
+    (hashes) =>
+      hashes.length <= 2 &&
+      hashes.every((hash) => isReference(hash) || /^[0-9a-f]{64}$/.test(hash)),
     'must be a SHA-256 in hex, 64 digits of 0-9 and a-f, or two separated by a comma',
   )
-  .transform((text) => text.split(','))
   .refine(
     (hashes) => !hashes.includes(createHash('sha256').digest('hex')),
     'must not contain the hash of an empty text: choose a secret and hash it again',
@@ -140,10 +158,13 @@ const settings = z.strictObject({
   publicBaseUrl: publicBaseUrl.optional(),
   originSecretHashes: listed(originSecretHashes),
   requireOriginSecret: flag.default(false),
-  accountConcurrency: count.default(1000),
-  eventsPerSecond: count.default(5000),
+  accountConcurrency: knownCount.default(1000),
+  eventsPerSecond: knownCount.default(5000),
   warmWritesPerSecond: count
-    .refine((units) => units >= 4000, 'must be at least 4000, which every new table takes')
+    .refine(
+      (units) => units >= 4000 || isNumberReference(units),
+      'must be at least 4000, which every new table takes',
+    )
     .optional(),
 });
 
@@ -184,28 +205,56 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads the settings from the context of a CDK app. Ignores CDK's own entries.
+ * Reads the settings as somebody wrote them: props of the construct, or a file. Ignores entries of the CDK.
+ * @param place where the settings of an app are written.
  * @throws {SettingsError} for an unknown name, a missing setting and an invalid value.
  */
-export function readSettings(context: Readonly<Record<string, unknown>>): Settings {
-  const given = Object.entries(context).filter(([name]) => !isCdkEntry(name));
+export function readSettings(written: Readonly<Record<string, unknown>>, place?: string): Settings {
+  const given = Object.entries(written).filter(([name]) => !isCdkEntry(name));
   const parsed = checkedSettings.safeParse({
-    ...(context.stage === 'dev' && { vapidSubject: devVapidSubject }),
+    ...(written.stage === 'dev' && { vapidSubject: devVapidSubject }),
     ...Object.fromEntries(given),
   });
   if (parsed.success) return parsed.data;
   throw new SettingsError(
-    parsed.error.issues.flatMap((issue) => describe(issue, context)).join('\n'),
+    parsed.error.issues.flatMap((issue) => describe(issue, written, place)).join('\n'),
   );
 }
 
-function describe(issue: z.core.$ZodIssue, context: Readonly<Record<string, unknown>>): string[] {
+/**
+ * Reads the settings of an app from its context. It also has what the user's `~/.cdk.json` has for all apps: a name
+ * that is unknown here may be known to another one.
+ * @param place where the app's own settings are written.
+ * @throws {SettingsError} as `readSettings` does.
+ */
+export function readContext(context: Readonly<Record<string, unknown>>, place: string): Settings {
+  const foreign = Object.keys(contextOfUser()).filter((name) => !(name in settings.shape));
+  const own = Object.entries(context).filter(([name]) => !foreign.includes(name));
+  return readSettings(Object.fromEntries(own), place);
+}
+
+function contextOfUser(): object {
+  try {
+    return JSON.parse(readFileSync(join(homedir(), '.cdk.json'), 'utf8')).context ?? {};
+  } catch {
+    // Most users have no such file. The CDK's command says so if it is malformed.
+    return {};
+  }
+}
+
+function describe(
+  issue: z.core.$ZodIssue,
+  written: Readonly<Record<string, unknown>>,
+  place: string | undefined,
+): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(describeUnknown);
   const [setting, part] = issue.path.map(String);
   // It may be the secret, by mistake.
-  const value = setting === 'originSecretHashes' ? undefined : JSON.stringify(context[setting!]);
+  const value = setting === 'originSecretHashes' ? undefined : JSON.stringify(written[setting!]);
   const given = part === undefined && value !== undefined ? `; it is ${value}` : '';
-  return [`setting ${setting} ${issue.message}${given}`];
+  const isMissing = issue.message === missingSubject && place !== undefined;
+  const advice = isMissing ? `. Write it ${place}, or use -c ${setting}=…` : '';
+  return [`setting ${setting} ${issue.message}${given}${advice}`];
 }
 
 function describeUnknown(name: string): string {
@@ -238,7 +287,7 @@ function isVapidSubject(subject: string): boolean {
 
 // It runs for invalid subjects too.
 function isExampleSubject(subject: string): boolean {
-  return isVapidSubject(subject) && isExampleAddress(subject);
+  return !isReference(subject) && isVapidSubject(subject) && isExampleAddress(subject);
 }
 
 function mailHost(subject: string): string | undefined {

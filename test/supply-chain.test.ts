@@ -60,8 +60,10 @@ test('install scripts of packages do not run', () => {
   expect(readFileSync('.npmrc', 'utf8').split('\n')).toContain('ignore-scripts=true');
 });
 
-describe.each(['ci', 'release'])('the workflow %s', (name) => {
-  const workflow = readFileSync(`.github/workflows/${name}.yml`, 'utf8');
+const workflows = ['ci', 'release'].map((name) => `.github/workflows/${name}.yml`);
+
+describe.each([...workflows, 'examples/pipeline/deploy.yml'])('the workflow %s', (file) => {
+  const workflow = readFileSync(file, 'utf8');
 
   test('runs actions by their commits, with the version as comment', () => {
     const actions = workflow.match(/uses: .+/g)!;
@@ -72,13 +74,13 @@ describe.each(['ci', 'release'])('the workflow %s', (name) => {
     const steps = workflow.split(/^ {6}- /m).filter((step) => step.includes('actions/checkout@'));
     expect(steps.filter((step) => !step.includes('persist-credentials: false'))).toEqual([]);
   });
+});
 
-  test('has a token that can write only where nothing of the repository runs', () => {
-    const [head, ...jobs] = workflow.split(/^ {2}(?=\w+:\n {4})/m);
-    expect(head).not.toContain('write');
-    const writing = jobs.filter((job) => job.includes(': write'));
-    expect(writing.filter((job) => /npm|checkout|\.ci/.test(job))).toEqual([]);
-  });
+test.each(workflows)('%s has a token that can write only where no code of it runs', (file) => {
+  const [head, ...jobs] = readFileSync(file, 'utf8').split(/^ {2}(?=\w+:\n {4})/m);
+  expect(head).not.toContain('write');
+  const writing = jobs.filter((job) => job.includes(': write'));
+  expect(writing.filter((job) => /npm|checkout|\.ci/.test(job))).toEqual([]);
 });
 
 test('the container of CI, which is a tag, has no secrets and makes nothing that is released', () => {

@@ -10,7 +10,7 @@ import {
   readEnvironment,
   settingNames,
 } from '../../contract/environment.ts';
-import { locateService } from '../../contract/stack-name.ts';
+import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/stack-name.ts';
 import {
   outputOf,
   type ProjectTables,
@@ -121,8 +121,9 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     const quotas = parseQuotas(quotasText, service);
     const config = { region: resolvedRegion, credentials };
     const { dynamo, ...stores } = open(tables, config);
+    const path = service.split('/');
     const aws = awsFacts({
-      ...{ ...locateService(service), quotas, cloudFormation, dynamo, tables },
+      ...{ stack: path[0]!, service: serviceNameOf(path), quotas, cloudFormation, dynamo, tables },
     });
     const functions = lambdaFacts(new LambdaClient(config), aws.functionNames);
     return {
@@ -202,7 +203,8 @@ export async function readOutputs(
   service: string,
   region: string,
 ): Promise<Outputs> {
-  const { stack, prefix } = locateService(service);
+  const [stack = '', ...ids] = service.split('/');
+  const prefix = outputPrefixOf(ids);
   const response = await cloudFormation
     .send(new DescribeStacksCommand({ StackName: stack }))
     .catch((cause: unknown) => {
@@ -223,14 +225,16 @@ export async function readOutputs(
     .flatMap((name) => (name?.endsWith(baseUrl) ? [name.slice(0, -baseUrl.length)] : []))
     .filter(isComplete);
   if (others.length > 0) {
-    const calls = others.map((other) => `--stack ${stack}/${other}`);
+    const calls = others.map((other) => `--stack ${shellWord(`${stack}/${idsOf(other)}`)}`);
     throw new ConnectionError(`Choose a service of stack "${stack}": ${calls.join(' or ')}.`);
   }
   const missing = Object.values(outputNames).filter((name) => !outputs.get(prefix + name));
   throw new ConnectionError(
-    `Stack "${stack}" in ${region} is missing the outputs ${missing.map((name) => prefix + name).join(', ')}. Check --stack, or deploy the stack again.`,
+    `Stack "${stack}" in ${region} is missing the outputs ${missing.map((name) => prefix + name).join(', ')}. Check --stack, or deploy the stack again. A service in an app of yours needs exportOutputs: true.`,
   );
 }
+
+const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text}'`);
 
 /** @param text the output `Settings`. @throws {ConnectionError} */
 export function parseSettings(text: string, stack: string): DeployedSettings {

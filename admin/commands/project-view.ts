@@ -75,6 +75,10 @@ export function projectText(
       ([action, ofAction]) =>
         [`  ${action}`, paint('dim', `limit: ${describeLimit(ofAction)}`)] as const,
     ),
+    [
+      'Shown is reported by',
+      plan.shownSample === undefined ? undefined : `one browser in ${plan.shownSample}`,
+    ],
   ];
   return `${paint('bold', project.projectId)}\n${fieldLines(fields, paint)}`;
 }

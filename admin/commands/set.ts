@@ -18,8 +18,7 @@ export function setCommand(runOnStack: RunOnStack): Command {
       'set',
       'Changes the name of a project, its limits, whether user ids need a signature, and what messages carry during a move.',
       ...['my-site --name "My new site"', 'my-site --subscriber-cap 5000 --send-cap default'],
-      'my-site --user-ids signed',
-      'my-site --old-worker none',
+      ...['my-site --user-ids signed', 'my-site --old-worker none', 'my-site --shown-sample 10'],
     ).addArgument(projectIdArgument()),
   )
     .addOption(
@@ -32,10 +31,15 @@ export function setCommand(runOnStack: RunOnStack): Command {
       '--until <YYYY-MM-DD>',
       `last day of --old-worker (UTC), at most ${longestMoveDays} days from now`,
       readUntil,
+    )
+    .option(
+      '--shown-sample <N>',
+      'of a broadcast to more than 100,000 subscribers, one in N browsers reports that it was shown; 1: each',
+      readShownSample,
     );
   return command.action(async (projectId: string, options: SetOptions) => {
-    const { name, userIds, oldWorker, until } = options;
-    const plan = readPlanChange(options);
+    const { name, userIds, oldWorker, until, shownSample } = options;
+    const plan = { ...readPlanChange(options), ...(shownSample && { shownSample }) };
     const changesPlan = Object.keys(plan).length > 0;
     if ((oldWorker ?? 'none') !== 'none' && until === undefined) {
       command.error('--old-worker needs --until: the day when the move is over');
@@ -70,6 +74,7 @@ export function setCommand(runOnStack: RunOnStack): Command {
 interface SetOptions extends ProjectOptions {
   readonly oldWorker?: OldWorkerName | 'none';
   readonly until?: string;
+  readonly shownSample?: number | 'default';
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -82,6 +87,14 @@ function readUntil(text: string): string {
   if (day >= least!.getTime() && day <= most!.getTime()) return new Date(day + dayMs).toISOString();
   const days = [least, most].map((one) => one!.toISOString().slice(0, 'YYYY-MM-DD'.length));
   throw new InvalidArgumentError(`Use a day from ${days.join(' to ')}.`);
+}
+
+/** @throws {InvalidArgumentError} */
+function readShownSample(text: string): number | 'default' {
+  if (!/^(?:[1-9]\d?|100)$/.test(text)) {
+    throw new InvalidArgumentError('Use a whole number from 1 to 100.');
+  }
+  return text === '1' ? 'default' : Number(text);
 }
 
 /** Nobody notices later: the cap removes no subscriber. */

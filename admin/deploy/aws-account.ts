@@ -1,8 +1,20 @@
+import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import {
+  CreatePolicyCommand,
+  GetPolicyCommand,
+  GetPolicyVersionCommand,
+  IAMClient,
+} from '@aws-sdk/client-iam';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient, type STSServiceException } from '@aws-sdk/client-sts';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { signIn } from '../commands/connection.ts';
+import { readConcurrency, readThrottle } from '../doctor/aws-facts.ts';
+import { concurrencyFinding, type Finding } from '../doctor/checks.ts';
 import { ConnectionError } from '../errors.ts';
+import type { Settings } from './settings-file.ts';
 
 /** The account and region into which the service is deployed. */
 export interface AwsAccount {
@@ -50,4 +62,90 @@ export async function signInOnce(
     throw new ConnectionError(advice, { cause });
   });
   return { accountId: Account!, region, caller: Arn!, cloudFormation: new CloudFormationClient() };
+}
+
+/**
+ * The settings that follow from limits of the account in this region. They are read for each deployment and never
+ * written, because another stage may be in another account or region. A limit that may not be read sets nothing.
+ */
+export async function readLimits(
+  { eventsPerSecond }: { readonly eventsPerSecond: number },
+  report: (check: string, finding: Finding) => void,
+): Promise<Settings> {
+  const executions = await readConcurrency(new LambdaClient()).catch(() => undefined);
+  if (executions !== undefined) report('concurrency', concurrencyFinding(executions));
+  const throttle = await readThrottle(new APIGatewayClient()).catch(() => eventsPerSecond);
+  if (throttle < eventsPerSecond) {
+    const message = `API Gateway accepts ${throttle} requests per second in this account and region: eventsPerSecond is ${throttle} instead of ${eventsPerSecond}.`;
+    report('api throttle', { level: 'warning', message });
+  }
+  return {
+    ...(executions !== undefined && { accountConcurrency: executions }),
+    ...(throttle < eventsPerSecond && { eventsPerSecond: throttle }),
+  };
+}
+
+/**
+ * Whether `cdk bootstrap` was run in this account and region, whatever its stack is called.
+ * @param parameter of SSM in which the bootstrap stack stores its version.
+ */
+export async function isBootstrapped(parameter: string): Promise<boolean> {
+  try {
+    await new SSMClient().send(new GetParameterCommand({ Name: parameter }));
+    return true;
+  } catch (error) {
+    // If it may not be read, the CDK's command reads it with one of its roles.
+    return !(error instanceof ParameterNotFound);
+  }
+}
+
+/** A document of IAM. */
+export interface Policy {
+  readonly Statement: readonly { readonly Action: string | readonly string[] }[];
+}
+
+/** The policy with which CloudFormation deploys. The account has it once. */
+const policyName = 'CarillonDeployment';
+
+function policyArn({ accountId, caller }: AwsAccount): string {
+  const partition = caller.split(':')[1]!;
+  return `arn:${partition}:iam::${accountId}:policy/${policyName}`;
+}
+
+/**
+ * The actions of a document that the account's policy lacks, because an earlier version or another stage created it.
+ * @returns undefined if there is no such policy, or it may not be read.
+ */
+export async function missingActions(
+  needed: Policy,
+  account: AwsAccount,
+): Promise<readonly string[] | undefined> {
+  const iam = new IAMClient();
+  const PolicyArn = policyArn(account);
+  try {
+    const { Policy } = await iam.send(new GetPolicyCommand({ PolicyArn }));
+    const { PolicyVersion } = await iam.send(
+      new GetPolicyVersionCommand({ PolicyArn, VersionId: Policy!.DefaultVersionId }),
+    );
+    const present = actionsOf(JSON.parse(decodeURIComponent(PolicyVersion!.Document!)));
+    return actionsOf(needed).filter((action) => !present.includes(action));
+  } catch {
+    return undefined;
+  }
+}
+
+function actionsOf({ Statement }: Policy): readonly string[] {
+  return [...new Set(Statement.flatMap(({ Action }) => Action))];
+}
+
+/** @returns the ARN of the policy. */
+export async function createExecutionPolicy(
+  document: Policy,
+  account: AwsAccount,
+): Promise<string> {
+  const command = { PolicyName: policyName, PolicyDocument: JSON.stringify(document) };
+  await new IAMClient().send(new CreatePolicyCommand(command)).catch((error: Error) => {
+    if (error.name !== 'EntityAlreadyExistsException') throw error;
+  });
+  return policyArn(account);
 }

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { stackNameOf } from '../../contract/stack-name.ts';
 import { programName } from '../calls.ts';
 import { connect } from '../commands/connection.ts';
-import { runCarillon } from '../commands/run.ts';
+import { projectCard } from '../commands/create.ts';
 import {
+  type DeployedStack,
   deployedStack,
   type StackState,
   stackAdvice,
@@ -15,13 +16,17 @@ import { type Finding, findingLine } from '../doctor/checks.ts';
 import { CommandError } from '../errors.ts';
 import type { Conversation } from '../terminal/ask.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
-import { readLimits } from './account-limits.ts';
-import type { AwsAccount } from './aws-account.ts';
-import { type App, runCdk } from './cdk.ts';
+import {
+  type AwsAccount,
+  createExecutionPolicy,
+  isBootstrapped,
+  missingActions,
+  type Policy,
+  readLimits,
+} from './aws-account.ts';
+import { type App, output, runCdk, synthesize, type Toolkit, toolkitOf } from './cdk.ts';
 import { destroy } from './destroy.ts';
-import { createExecutionPolicy } from './execution-policy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
-import { checkTables } from './table-changes.ts';
 
 export interface Options {
   readonly stage?: string;
@@ -43,8 +48,8 @@ export interface Deployment {
     readonly alarmEmail?: string | undefined;
     readonly eventsPerSecond: number;
   };
-  /** What CloudFormation may do, if this deployment creates its role. */
-  readonly executionPolicy: object;
+  /** What CloudFormation must be allowed to do. @param types of the resources and parameters of a template. */
+  readonly executionPolicy: (types: readonly string[]) => Policy;
   readonly terminal: Terminal;
   readonly account: AwsAccount;
   readonly conversation: Conversation;
@@ -74,21 +79,18 @@ export async function deploy(options: Options, deployment: Deployment): Promise<
 
   const limits = await readLimits(settings, report);
   const template = await synthesize(app, name, { stage, ...limits });
-  const toolkit = await deployedStack(cloudFormation, 'CDKToolkit').status();
-  const isBootstrapped = stackStateOf(toolkit?.status) === 'ready';
+  const policy = deployment.executionPolicy(typesIn(template));
+  const missing = await missingActions(policy, account);
+  if (missing?.length) report('execution policy', policyFinding(missing));
+  const toolkit = toolkitOf(template, app);
+  const bootstraps = !(await isBootstrapped(toolkit.parameter));
+  if (bootstraps) await checkToolkit(toolkit, account);
   const isFirst = state !== 'ready';
   if (isFirst) say(firstDeploymentText(name, state, template));
   else await checkTables(stack, template);
-  if (!isBootstrapped) say(bootstrapText);
-  if (isFirst || !isBootstrapped) {
-    await conversation.agree(`Create this in ${accountId}, ${region}?`);
-  }
-  if (!isBootstrapped) {
-    const policy = await createExecutionPolicy(deployment.executionPolicy, account);
-    const policies = ['--cloudformation-execution-policies', policy];
-    // Without an app: the CDK would synthesize it first.
-    await runCdk(app, 'bootstrap', `aws://${accountId}/${region}`, '--app', '', ...policies);
-  }
+  if (bootstraps) say(bootstrapText(toolkit));
+  if (isFirst || bootstraps) await conversation.agree(`Create this in ${accountId}, ${region}?`);
+  if (bootstraps) await bootstrap(toolkit, await createExecutionPolicy(policy, account));
   if (state === 'failed') await stack.unprotect();
   // The CDK shows what an update changes, and asks.
   const approval = isFirst || conversation.isAgreed ? 'never' : 'any-change';
@@ -102,13 +104,16 @@ export async function deploy(options: Options, deployment: Deployment): Promise<
   const { alarmEmail = 'none' } = settings;
   if (isFirst && alarmEmail !== 'none') say(confirmationText(alarmEmail));
 
-  const location = ['--stack', name, '--region', region];
-  const projectId = await firstProjectId(options.project, { stack: name, region }, conversation);
-  if (projectId !== undefined) {
-    const code = await runCarillon(['create', projectId, ...location], terminal, '');
-    if (code !== 0) throw new CommandError('no_project', `${name} is deployed, without a project.`);
+  await createFirstProject(options.project, { stack: name, region }, deployment);
+  say(`\nNow check it: ${programName} doctor --deliver --stack ${name} --region ${region}`);
+
+  async function bootstrap({ stack, qualifier }: Toolkit, policyArn: string): Promise<void> {
+    const named = ['--toolkit-stack-name', stack, '--qualifier', qualifier];
+    const policies = ['--cloudformation-execution-policies', policyArn];
+    // Without an app: the CDK would synthesize it first.
+    const parameters = [`aws://${accountId}/${region}`, '--app', '', ...named, ...policies];
+    await runCdk(app, 'bootstrap', ...parameters);
   }
-  say(`\nNow check it: ${programName} doctor --deliver ${location.join(' ')}`);
 }
 
 /** Asks for the settings without a sensible default, if they are not set. */
@@ -127,15 +132,27 @@ async function askSettings(given: Settings, { ask }: Conversation): Promise<Sett
   return asked;
 }
 
-/** The folder of the synthesized app. */
-const output = 'cdk.out';
+function typesIn({ Resources, Parameters = {} }: Template): readonly string[] {
+  const found = [...Object.values(Resources), ...Object.values(Parameters)];
+  return [...new Set(found.map(({ Type }) => Type))];
+}
 
-/** Synthesizes once: what is deployed is what was looked at. */
-async function synthesize(app: App, stack: string, settings: Settings): Promise<Template> {
-  const context = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const command = app.command === undefined ? [] : ['--app', app.command];
-  await runCdk(app, 'synth', '--quiet', '--output', output, ...command, ...context);
-  return JSON.parse(await readFile(join(app.folder, output, `${stack}.template.json`), 'utf8'));
+const policyFinding = (missing: readonly string[]): Finding => ({
+  level: 'warning',
+  message: `The policy CarillonDeployment lacks ${missing.join(', ')}. If CloudFormation deploys with it, update it first: see "Updating" in docs/deploy.md.`,
+});
+
+/** @throws {CommandError} if the bootstrap stack is there for other apps, whose rights a bootstrap would replace. */
+async function checkToolkit(
+  { stack, qualifier }: Toolkit,
+  { cloudFormation }: AwsAccount,
+): Promise<void> {
+  const present = await deployedStack(cloudFormation, stack).status();
+  if (stackStateOf(present?.status) !== 'ready') return;
+  throw new CommandError(
+    'toolkit_of_others',
+    `The stack ${stack} has another qualifier than ${qualifier}, so it belongs to other apps of the CDK. Nothing was changed in AWS. Choose another name for the bootstrap stack of this app: "toolkitStackName" in cdk.json.`,
+  );
 }
 
 function firstDeploymentText(name: string, state: StackState, { Resources }: Template): string {
@@ -143,27 +160,90 @@ function firstDeploymentText(name: string, state: StackState, { Resources }: Tem
   return `
 ${name} ${state === 'failed' ? left : 'does not exist yet'}.
 It will have ${Object.keys(Resources).length} resources. Creating them takes 3 to 10 minutes (estimated). Without
-traffic they cost about $6 a month: see docs/performance.md.`;
+traffic they cost $2.30 a month: see docs/performance.md.`;
 }
 
-const bootstrapText = `
-The CDK also needs a bucket and roles in this account and region, the stack CDKToolkit.
-CloudFormation gets the policy CarillonDeployment (execution-policy.json). It may then deploy
-only this service. Other CDK apps in this account and region need their own policies.`;
+const bootstrapText = ({ stack }: Toolkit) => `
+The CDK also needs a bucket and roles in this account and region, the stack ${stack}.
+CloudFormation gets the policy CarillonDeployment: of execution-policy.json what the settings need.
+It may then deploy only this service. Other CDK apps that use ${stack} need their own policies.`;
 
 const confirmationText = (address: string) => `
 AWS has sent a mail to ${address}. Confirm it within 48 hours. Until then alarms notify
 nobody. Afterwards AWS has deleted the address.`;
 
-/** @returns undefined if there is a project, or nobody names one. */
-async function firstProjectId(
+/** Unless there is a project, or nobody names one. */
+async function createFirstProject(
   given: string | undefined,
   location: { readonly stack: string; readonly region: string },
-  { isAgreed, ask }: Conversation,
-): Promise<string | undefined> {
-  const { registry, close } = await connect({ kind: 'deployed', ...location });
-  const { value: first } = await registry.list().next().finally(close);
-  if (first !== undefined) return undefined;
-  if (given !== undefined || isAgreed) return given;
-  return (await ask('Id of your first project [my-site]: ', '--project')) || 'my-site';
+  { terminal: { output }, conversation: { isAgreed, ask } }: Deployment,
+): Promise<void> {
+  const { registry, baseUrl, close } = await connect({ kind: 'deployed', ...location });
+  try {
+    const { value: first } = await registry.list().next();
+    if (first !== undefined) return;
+    const asks = given === undefined && !isAgreed;
+    const question = 'Id of your first project [my-site]: ';
+    const projectId = asks ? (await ask(question, '--project')) || 'my-site' : given;
+    if (projectId === undefined) return;
+    const plan = {};
+    const { project, ...keys } = await registry.create({ projectId, plan, random: randomBytes });
+    const card = { projectId, applicationServerKey: project.vapidPublicKey, ...keys };
+    output.write(`\n${projectCard(card, baseUrl, paintFor(output))}\n`);
+  } catch (cause) {
+    const message = `${location.stack} is deployed, without a project: ${(cause as Error).message}`;
+    throw new CommandError('no_project', message, { cause });
+  } finally {
+    close();
+  }
 }
+
+/** Properties that CloudFormation cannot change: it creates another table instead, which is empty. */
+const fixedProperties = ['KeySchema', 'TableName', 'ImportSourceSpecification'];
+
+/** @throws {CommandError} if an update would replace or remove a table, or would fail at one. */
+async function checkTables(stack: DeployedStack, after: Template): Promise<void> {
+  const before = await stack.template();
+  const lost: string[] = [];
+  const changed: string[] = [];
+  for (const [id, { Type, Properties = {} }] of Object.entries(before.Resources)) {
+    if (Type !== 'AWS::DynamoDB::Table') continue;
+    const next = after.Resources[id]?.Properties;
+    if (!fixedProperties.every((name) => isSame(Properties[name], next?.[name]))) lost.push(id);
+    else if (!isSame(Properties, next)) changed.push(id);
+  }
+  if (lost.length > 0) {
+    throw new CommandError(
+      'table_replaced',
+      `The update would replace or remove ${lost.join(', ')}, and the new table would be empty. Nothing was changed in AWS. Deploy this version as another stage, and move the projects: see "Replaced tables" in docs/deploy.md.`,
+    );
+  }
+  if (changed.length > 0) await checkWarmWrites(stack, after, changed);
+}
+
+/** DynamoDB raises by itself what a table takes, and refuses to lower it: the update would fail. */
+async function checkWarmWrites(
+  stack: DeployedStack,
+  { Resources }: Template,
+  ids: readonly string[],
+): Promise<void> {
+  const dynamo = new DynamoDBClient();
+  for (const { id, name } of await stack.resources()) {
+    const asked = Resources[id]?.Properties?.WarmThroughput as Throughput | undefined;
+    if (!ids.includes(id) || asked === undefined) continue;
+    const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: name }));
+    const taken = Table?.WarmThroughput?.WriteUnitsPerSecond ?? 0;
+    if (taken > asked.WriteUnitsPerSecond) {
+      throw new CommandError(
+        'table_lowered',
+        `${id} takes ${taken} writes per second now. DynamoDB cannot lower that, so nothing was changed in AWS. Use --set warmWritesPerSecond=${taken}`,
+      );
+    }
+  }
+}
+
+interface Throughput {
+  readonly WriteUnitsPerSecond: number;
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);

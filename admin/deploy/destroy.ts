@@ -64,6 +64,6 @@ export async function destroy(
     );
   });
   terminal.output.write(
-    `${name} is deleted. The stack CDKToolkit and the policy CarillonDeployment stay, for other apps of the CDK.\n`,
+    `${name} is deleted. The CDK's bucket and roles stay, for other apps, and so does the policy CarillonDeployment.\n`,
   );
 }

@@ -18,8 +18,8 @@ export type AwsFacts = ReturnType<typeof awsFacts>;
 
 interface AwsFactsOptions {
   readonly stack: string;
-  /** What the logical ids of the service's resources start with. */
-  readonly prefix: string;
+  /** The value of the tag that the service's resources have. */
+  readonly service: string;
   /** Quotas that the settings assume. */
   readonly quotas: Quotas;
   readonly cloudFormation: CloudFormationClient;
@@ -30,7 +30,7 @@ interface AwsFactsOptions {
 
 /** Asks AWS about a deployed stack. Every call only reads. */
 export function awsFacts(options: AwsFactsOptions) {
-  const { stack, prefix, quotas, cloudFormation, dynamo, tables } = options;
+  const { stack, service, quotas, cloudFormation, dynamo, tables } = options;
   const { region, credentials } = cloudFormation.config;
   const config = { region, credentials };
   const cloudWatch = new CloudWatchClient(config);
@@ -39,8 +39,8 @@ export function awsFacts(options: AwsFactsOptions) {
 
   const deployed = deployedStack(cloudFormation, stack);
   const namesOf = async (...types: readonly string[]) =>
-    (await deployed.resources())
-      .filter(({ id, type }) => types.includes(type) && id.startsWith(prefix))
+    (await deployed.resourcesOf(service))
+      .filter(({ type }) => types.includes(type))
       .map(({ name }) => name);
 
   return {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { connect } from '../../admin/commands/connection.ts';
 import { runCarillon } from '../../admin/commands/run.ts';
-import { installedApp } from '../../admin/deploy/installed-app.ts';
+import { installedApp } from '../../admin/deploy/cdk.ts';
 import { runDeploy } from '../../admin/deploy/run.ts';
 import { carillonJson } from '../../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../../admin/terminal/terminal.ts';
@@ -20,7 +20,7 @@ async function run(args: readonly string[]): Promise<void> {
       findApp: () => installedApp(folder, join(import.meta.dirname, 'app.js')),
       settingsFile,
       checkSettings: readSettings,
-      executionPolicy: executionPolicy(),
+      executionPolicy,
     });
     return;
   }

@@ -8,6 +8,22 @@ export function rateText(part: number, whole: number): string {
   return `${shown.toLocaleString('en', { maximumFractionDigits: percent < 10 || percent > 99 ? 1 : 0 })} %`;
 }
 
+/** A figure that follows from `shown`: `about 61,230`, if only a sample of the browsers reported it. */
+export function estimated(shownSample: number | undefined, figure: string): string {
+  return shownSample === undefined || figure === '' ? figure : `about ${figure}`;
+}
+
+/** The shown part of the delivered, as `rateText`. An estimate may be above what it estimates. */
+export function shownRate(counts: {
+  readonly delivered: number;
+  readonly shown: number;
+  readonly shownSample?: number | undefined;
+}): string {
+  const { delivered, shown, shownSample } = counts;
+  const most = shownSample === undefined ? shown : Math.min(shown, delivered);
+  return estimated(shownSample, rateText(most, delivered));
+}
+
 const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
 /** @param iso RFC 3339. @returns the time in the time zone of this browser. */

@@ -89,9 +89,11 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   failures,
   /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */
   usersReached: z.optional(count),
-  /** Events counted. */
+  /** Events counted; of a sample, times `shownSample`. */
   shown: count,
   clicked: count,
+  /** One in so many browsers reported `shown`. Present only if not each did. */
+  shownSample: z.optional(z.int().check(z.positive())),
 });
 export type NotificationResult = z.infer<typeof notificationSchema>;
 

@@ -9,9 +9,11 @@ import { Carillon } from 'carillon-aws';
 const stack = new Stack(new App(), 'PhotoShop');
 
 const push = new Carillon(stack, 'Push', {
-  // Write yours.
+  // Write yours: push services complain to it.
   vapidSubject: 'push@carillon.net',
   alarmEmail: 'none',
+  // For the operator's command.
+  exportOutputs: true,
 });
 
 // The card of the project has the key. It is stored here by hand: see the README.

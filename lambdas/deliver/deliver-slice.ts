@@ -201,23 +201,47 @@ function pushing(
  * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
  */
 function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
-  const { notificationId, content, values, eventsUrl, eventWindowSeconds } = slice;
+  const { notificationId: id, content, values, eventsUrl, eventWindowSeconds, shownSample } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
-    const serialised = (content: NotificationContent, worker?: OldWorkerName): Buffer => {
-      const message = pushMessage(notificationId, content, url, eventWindowSeconds);
+    const serialised = (
+      content: NotificationContent,
+      worker: OldWorkerName | undefined,
+      reportsShown = true,
+    ): Buffer => {
+      const message = pushMessage(id, content, url, eventWindowSeconds, reportsShown);
       const bytes = Buffer.from(JSON.stringify(worker ? withOldWorker(worker, message) : message));
-      return worker && bytes.length > limits.messageBytes ? serialised(content) : bytes;
+      const isTooLarge = worker !== undefined && bytes.length > limits.messageBytes;
+      return isTooLarge ? serialised(content, undefined, reportsShown) : bytes;
     };
     if (values !== undefined) {
       return ({ user, imported }) =>
         serialised(rendered(content, values[user!]!), imported && oldWorker);
     }
-    const own = serialised(content);
-    if (oldWorker === undefined) return own;
-    const withOld = serialised(content, oldWorker);
-    return ({ imported }) => (imported ? withOld : own);
+    const variants = (reportsShown: boolean) => ({
+      own: serialised(content, undefined, reportsShown),
+      withOld: serialised(content, oldWorker, reportsShown),
+    });
+    const reporting = variants(true);
+    if (oldWorker === undefined && shownSample === undefined) return reporting.own;
+    const others = variants(false);
+    return ({ endpointHash, imported }) => {
+      const reports = shownSample === undefined || isInSample(endpointHash, id, shownSample);
+      const { own, withOld } = reports ? reporting : others;
+      return imported ? withOld : own;
+    };
   });
+}
+
+/**
+ * Whether a browser is one of those that report `shown`. Its hash decides, by other bits than its position: so slices and
+ * push services have their parts of the sample, and a repetition decides the same. Each notification has another sample.
+ */
+function isInSample(endpointHash: Uint8Array, notificationId: string, shownSample: number) {
+  const { buffer, byteOffset, byteLength } = endpointHash;
+  const lastBits = new DataView(buffer, byteOffset, byteLength).getUint32(byteLength - 4);
+  // The last bits of a UUID of version 7 are random.
+  return lastBits % shownSample === Number.parseInt(notificationId.slice(-8), 16) % shownSample;
 }
 
 /** Stores the end of a slice, or for whoever continues it that nobody works on it now. */

@@ -57,6 +57,7 @@ export function notificationResult(
   const { status, counts, reached } = summaryOf(notification, slices, now);
   const { attempted, delivered, removed, failed, failures, unreached } = counts;
   const usersReached = reached.reduce((sum, bits) => sum + countReached(bits), 0);
+  const { shownSample } = division;
   const isKnown = !isInProgress(status) && division.users !== undefined;
   return {
     id,
@@ -69,7 +70,9 @@ export function notificationResult(
     ...(unreached > 0 ? { unreached } : {}),
     ...(failed > 0 ? { failures } : {}),
     ...(isKnown ? { usersReached } : {}),
-    ...{ shown, clicked },
+    shown: shown * (shownSample ?? 1),
+    clicked,
+    ...(shownSample === undefined ? {} : { shownSample }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Values } from '../../contract/placeholders.ts';
+import type { Plan } from '../../contract/project.ts';
 import type { Slice } from '../../contract/slice.ts';
 import { sliceSizes } from '../../contract/slice-sizes.ts';
 import type { Division } from '../store/items.ts';
@@ -126,4 +127,14 @@ function stepFor(subscribers: number, pace: number): number {
  */
 export function eventWindowSeconds(audience: number): number {
   return Math.min(sliceSizes.eventWindowSeconds, Math.round(audience / sliceSizes.shownPerSecond));
+}
+
+/**
+ * Of how many browsers one reports `shown`, if the project wants that. The size of an audience with conditions is not
+ * known, so it is never sampled.
+ * @returns undefined if each reports it.
+ */
+export function shownSampleOf(audience: Audience, { shownSample }: Plan): number | undefined {
+  const isLarge = 'subscribers' in audience && audience.subscribers > sliceSizes.shownSampleAbove;
+  return isLarge ? shownSample : undefined;
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { conditionsOf } from '../../contract/conditions.ts';
+import { conditionsOf, hasConditions } from '../../contract/conditions.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
@@ -25,6 +25,7 @@ import {
   divide,
   eventWindowSeconds,
   paceOf,
+  shownSampleOf,
   slicesOf,
   type Users,
 } from './divide.ts';
@@ -118,7 +119,7 @@ export function sendingOf(
 
 function newNotification(
   deps: SendDependencies,
-  { ref: project }: SigningProject,
+  { ref: project, plan }: SigningProject,
   { request, audience, sentAt, sentBy, idempotencyKey, respondAsync }: SendCall,
 ): NewNotification {
   const conditions = conditionsOf(request);
@@ -133,6 +134,7 @@ function newNotification(
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
       conditions,
       ...divide(audience, pace, respondAsync),
+      shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, plan),
       respondedAsync: respondAsync,
     },
     keyed:
@@ -154,9 +156,9 @@ function slicesOfNotification(
 ): readonly Slice[] {
   const audience: Audience =
     'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
-  const { conditions, respondedAsync } = division;
+  const { conditions, shownSample, respondedAsync } = division;
   const common = {
-    ...{ projectId, project, content, conditions },
+    ...{ projectId, project, content, conditions, shownSample },
     ...{ notificationId: id, requestId: call.requestId, sentAt: sentAt.getTime() },
     eventsUrl: call.baseUrl + pathOf(routes.track, { projectId, notificationId: id }),
     expiresAt: expiryOf(sentAt),
@@ -181,7 +183,8 @@ export function largestMessage(
   const values = 'userIds' in audience ? audience.values : undefined;
   let largest = 0;
   for (const [index, one] of (values ?? [{}]).entries()) {
-    const message = pushMessage(id, values ? rendered(content, one) : content, url, windowSeconds);
+    const own = values ? rendered(content, one) : content;
+    const message = pushMessage(id, own, url, windowSeconds, division.shownSample === undefined);
     const bytes = Buffer.byteLength(JSON.stringify(message));
     largest = Math.max(largest, bytes);
     const excess = bytes - limits.messageBytes;

@@ -141,6 +141,8 @@ export interface Division {
   /** Functions that it was divided among, and event counters that each of them has. */
   readonly slices: number;
   readonly countersPerSlice: number;
+  /** One in so many browsers reports `shown`. Absent: each. */
+  readonly shownSample?: number | undefined;
   /** Whether the caller got 202. */
   readonly respondedAsync: boolean;
 }

@@ -91,11 +91,14 @@ function fromItem({
   sentBy,
   ...item
 }: NotificationItem): StoredNotification {
-  const { users, subscribers, conditions, slices, countersPerSlice, respondedAsync } = item;
+  const { users, subscribers, conditions, slices, countersPerSlice } = item;
+  const { shownSample, respondedAsync } = item;
   return {
     id: notificationId,
     content: fromStoredContent(content),
-    division: { users, subscribers, conditions, slices, countersPerSlice, respondedAsync },
+    division: {
+      ...{ users, subscribers, conditions, slices, countersPerSlice, shownSample, respondedAsync },
+    },
     sentAt: new Date(sentAt),
     sentBy,
   };

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { type FunctionName, functionNames } from '../../contract/routes.ts';
 import { nodeVersion } from '../../contract/runtime.ts';
-import { type Assets, assetsFile } from '../assets.ts';
-import { filesIn } from './files-in.ts';
+import { type Assets, assetsFile } from '../service-function.ts';
 
 /**
  * Bundles every function into a folder of its name.
@@ -46,6 +46,8 @@ async function bundle(root: string, name: FunctionName, folder: string): Promise
     sourcemap: true,
     sourcesContent: false,
     inject: [join(root, 'lambdas/stack-traces.ts')],
+    // esbuild exports getters. A layer that traces requests replaces the handler, so it must be a plain property.
+    footer: { js: 'module.exports={...module.exports};' },
     // DynamoDB has no event streams. The SDK's import() of their code makes esbuild put a function around each
     // module that the code shares with the rest: 7 ms of a cold start (measured).
     external: ['@smithy/core/event-streams'],
@@ -83,4 +85,12 @@ async function hashOf(folder: string): Promise<string> {
 
 function folderOf(name: FunctionName): string {
   return name.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
+}
+
+/** The paths of all files in a folder and its folders, in one order on every machine. */
+export function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();
 }

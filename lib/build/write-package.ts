@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import ts from 'typescript';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Assets, assetsFile } from '../assets.ts';
-import { bundleFunctions } from './bundle-functions.ts';
-import { filesIn } from './files-in.ts';
-import { notices } from './notices.ts';
+import { type Assets, assetsFile } from '../service-function.ts';
+import { bundleFunctions, filesIn } from './bundle-functions.ts';
 import manifest from './package.json' with { type: 'json' };
 
 /** The programs of the package, and where each starts. */
@@ -37,10 +35,10 @@ export async function writeAwsPackage(root: string, target: string, version = pa
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'NOTICES'), notices(root, sources.flat()));
   copyFileSync(join(root, 'lib/build/README.md'), join(folder, 'README.md'));
-  writeFileSync(
-    join(folder, 'package.json'),
-    `${JSON.stringify({ ...manifest, version }, null, 2)}\n`,
-  );
+  // A release is built in the repository's workflow, which knows its name.
+  const { GITHUB_REPOSITORY: name = 'you/carillon' } = process.env;
+  const text = JSON.stringify({ ...manifest, version }, null, 2).replace('you/carillon', name);
+  writeFileSync(join(folder, 'package.json'), `${text}\n`);
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
     cwd: folder,
     encoding: 'utf8',
@@ -80,8 +78,9 @@ async function bundle(
   entryPoint: string,
   outfile: string,
 ): Promise<readonly string[]> {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     metafile: true,
+    write: false,
     absWorkingDir: root,
     entryPoints: [entryPoint],
     outfile,
@@ -95,11 +94,28 @@ async function bundle(
     keepNames: true,
     external: ['aws-cdk-lib', 'constructs'],
     define: { 'import.meta.dirname': '__dirname', IS_PACKAGE: 'true' },
+    // So that all of it is in one line.
+    supported: { 'template-literal': false },
+    legalComments: 'none',
     ...(entryPoint.startsWith('bin/package/carillon') && { banner: { js: '#!/usr/bin/env node' } }),
     logLevel: 'warning',
   });
+  const [, hashbang = '', code] = /^(#!.*\n)?(.*)/s.exec(outputFiles[0]!.text)!;
+  writeFileSync(outfile, `${hashbang}${lineEnd}${code!.trimEnd()}//${notPrinted}\n`);
   return Object.keys(metafile.inputs);
 }
+
+/**
+ * Before the message of an uncaught error, Node prints the line that has thrown it, here of 100 kB, unless the line has
+ * this mark.
+ */
+const notPrinted = 'node-do-not-add-exception-line';
+
+/**
+ * ts-node, with which many apps of the CDK run, reads that line in the file. It finds none: this ends a line for V8, which
+ * numbers them, and for no tool that splits a file into lines.
+ */
+const lineEnd = '\u2028';
 
 /** Writes index.d.ts, and the declarations that it imports. */
 function emitTypes(root: string, folder: string): void {
@@ -123,4 +139,28 @@ function emitTypes(root: string, folder: string): void {
   }
   write(join(types, 'lib/carillon.d.ts'));
   writeFileSync(join(folder, 'index.d.ts'), "export * from './types/lib/carillon.js';\n");
+}
+
+/**
+ * The licences of the packages whose code is in the bundles, as they require it. A text that packages share is there
+ * once.
+ * @param root of the repository.
+ * @param sources paths of bundled files in the repository.
+ */
+function notices(root: string, sources: readonly string[]): string {
+  const folders = sources.flatMap(
+    (source) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(source)?.[0] ?? [],
+  );
+  const names = new Map<string, string[]>();
+  for (const folder of [...new Set(folders)].sort()) {
+    const path = join(root, folder);
+    const { name, version, license } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+    const file = readdirSync(path).find((entry) => /^licen[cs]e/i.test(entry));
+    const text =
+      file === undefined ? `Licence: ${license}` : readFileSync(join(path, file), 'utf8');
+    names.set(text, [...(names.get(text) ?? []), `${name} ${version}`]);
+  }
+  return [...names]
+    .map(([text, owners]) => `${owners.join('\n')}\n\n${text.trim()}\n`)
+    .join('\n---\n\n');
 }

@@ -86,7 +86,7 @@ interface DeclarativePush {
 const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
-  const { title, options, appBadge, eventWindowMs, isForPage } = notification;
+  const { title, options, appBadge, eventWindowMs, reportsShown, isForPage } = notification;
   if (appBadge !== undefined) showBadge(appBadge).catch(() => {});
   const browser = { scope: registration.scope, userAgent: navigator.userAgent };
   // A message that nobody took is shown.
@@ -100,6 +100,7 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
   }
   const { id, data } = options.data;
   if (id !== undefined) announce(registration.scope, { name: 'shown', detail: { id, data } });
+  if (!reportsShown) return;
   const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
   await Promise.race([reporting, environment.wait(reportingMs)]);
 }

@@ -35,6 +35,8 @@ export interface ShownNotification {
   readonly appBadge: number | undefined;
   /** The time over which browsers spread their `shown` events. */
   readonly eventWindowMs: number;
+  /** Whether it is reported as shown. */
+  readonly reportsShown: boolean;
   /** Whether a page that has the focus gets it, in place of the visitor. */
   readonly isForPage: boolean;
 }
@@ -69,7 +71,7 @@ export function isCarillonData(data: unknown): data is NotificationData {
 export function readMessage(message: unknown, scope: string): ShownNotification {
   const { notification = message, app_badge } = members<keyof PushMessage>(message);
   const content = members<keyof PushMessage['notification']>(notification);
-  const { carillon, id, events, window, whenFocused, data, ...unread } = members<
+  const { carillon, id, events, window, report, whenFocused, data, ...unread } = members<
     keyof PushMessage['notification']['data']
   >(content.data);
   // A member that is not read above is a type error.
@@ -113,6 +115,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
     },
     appBadge: number(app_badge),
     eventWindowMs: windowMs(window),
+    reportsShown: report !== 'clicked',
     isForPage: isCarillon && whenFocused === 'page',
   };
 }

@@ -101,6 +101,17 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     expect(beaconServer.beacons(id)).toEqual(['shown']);
   });
 
+  test('outside of the sample, it is shown and that is not reported', async () => {
+    const eventsUrl = beaconServer.eventsUrl('outside');
+    const outside = pushMessage('outside', { title: 'Outside' }, eventsUrl, 0, false);
+    expect(await deliver(JSON.stringify(outside))).toMatchObject({ title: 'Outside' });
+    // The worker handles one push after the other: what it reports of the first comes before the second.
+    const next = pushMessage('inside', { title: 'Inside' }, beaconServer.eventsUrl('inside'));
+    await deliver(JSON.stringify(next));
+    await until('the beacon', () => beaconServer.beacons('inside').length > 0);
+    expect(beaconServer.beacons('outside')).toEqual([]);
+  });
+
   test('if the browser stops the worker within the window, the next push sends the beacon', async () => {
     const [first, next] = ['stopped', 'next'];
     const messageOf = (id: string, window?: number) =>

@@ -166,6 +166,19 @@ describeWithSdk('notifications of the SDK in Firefox', (session) => {
     expect([...beaconServer.beacons('id')].sort()).toEqual(['clicked', 'shown']);
   });
 
+  test('outside of the sample, it is shown and only a click is reported', async () => {
+    const { project, site, tab } = await session.subscribedTab();
+    const subscription = await tab.page.evaluate(readSubscription);
+    const beaconServer = await startBeaconServer();
+    session.closeLater(beaconServer.stop);
+    const content = { title: 'Outside', url: site.origin };
+    const message = pushMessage('id', content, beaconServer.eventsUrl('id'), 0, false);
+    await pushDirectly({ toJSON: () => subscription }, JSON.stringify(message), project.vapid);
+    await session.firefox.clickNotification('Outside');
+    await until('the click', () => beaconServer.beacons('id').length > 0);
+    expect(beaconServer.beacons('id')).toEqual(['clicked']);
+  });
+
   test('a beacon without a response delays no notification', async () => {
     const { project, site, tab } = await session.subscribedTab();
     const subscription = await tab.page.evaluate(readSubscription);

@@ -104,3 +104,10 @@ test.each([
 ])('the events of event counter %i go to %s', (counter, url) => {
   expect(eventCounterUrl('https://push.example.com/events', counter)).toBe(url);
 });
+
+test('a browser that is not in the sample is told to report clicks only', () => {
+  const message = pushMessage('id-1', { title: 'T' }, 'https://push.example.com/events', 7, false);
+  expect(message.notification.data).toMatchObject({ report: 'clicked', window: 7 });
+  const ofSample = pushMessage('id-1', { title: 'T' }, 'https://push.example.com/events', 7, true);
+  expect(ofSample.notification.data).not.toHaveProperty('report');
+});

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { useAccount } from './fixtures/account.ts';
+import type { Call } from './fixtures/aws-account.ts';
 
 const page = readFileSync('docs/deploy.md', 'utf8');
 
@@ -54,10 +56,15 @@ test('the CDK deploys, shows changes and rolls back', async () => {
 test('the role of the pipeline may do what the pipeline does, and no more', async () => {
   const { aws, operator } = account;
   const policy = JSON.parse(readFileSync('examples/pipeline/permissions.json', 'utf8'));
-  const [assume, ...others] = policy.Statement as { Action: string[]; Resource: string[] }[];
-  const allowed = others.flatMap(({ Action }) => Action);
+  const statements: readonly Statement[] = policy.Statement;
+  const isAllowed = (call: Call) =>
+    statements.some(({ Action, Resource }) => {
+      const resources = [Resource].flat().some((arn) => matches(arn, resourceOf(call)));
+      return [Action].flat().includes(actionOf(call)) && resources;
+    });
 
   await aws.bootstrap();
+  aws.policies.set('CarillonDeployment', JSON.stringify(executionPolicy()));
   operator.usePrepared(sharedAssembly());
   const workflow = readFileSync('examples/pipeline/deploy.yml', 'utf8');
   const step = '      - run: ';
@@ -71,23 +78,50 @@ test('the role of the pipeline may do what the pipeline does, and no more', asyn
   expect((await operator.run(pipeline)).code).toBe(0);
   await operator.run('npm run -s carillon -- doctor --region eu-west-1');
 
-  const own = aws.calls.filter(({ role }) => role === undefined);
-  const actions = new Set(own.map(actionOf).filter((action) => !free.includes(action)));
-  expect([...actions].filter((action) => !allowed.includes(action))).toEqual([]);
-  const unused = allowed.filter((action) => !actions.has(action));
+  const own = aws.calls.filter(
+    (call) => call.role === undefined && actionOf(call) !== allowedToEverybody,
+  );
+  expect(own.filter((call) => !isAllowed(call))).toEqual([]);
+  const allowed = statements.flatMap(({ Action }) => Action);
+  const used = own.map(actionOf);
+  const unused = allowed.filter((action) => !used.includes(action));
   expect(unused.filter((action) => !notHere.test(action))).toEqual([]);
-  for (const { input } of own.filter(({ operation }) => operation === 'AssumeRole')) {
-    expect(assume!.Resource.some((arn) => matches(arn, input.RoleArn!))).toBe(true);
-  }
 });
 
-/** Allowed to everybody, or by the first statement. */
-const free = ['sts:GetCallerIdentity', 'sts:AssumeRole'];
+test('the role of the pipeline reads about its stacks only, where AWS can limit that', () => {
+  const { Statement } = JSON.parse(readFileSync('examples/pipeline/permissions.json', 'utf8'));
+  const unlimited = (Statement as Statement[]).filter(({ Resource }) => Resource.includes('*'));
+  // Numbers of the account, and the states of alarms: AWS gives composite ones only with all others.
+  expect(unlimited.flatMap(({ Action }) => Action)).toEqual([
+    'lambda:GetAccountSettings',
+    'cloudwatch:DescribeAlarms',
+  ]);
+});
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+}
+
+const allowedToEverybody = 'sts:GetCallerIdentity';
 /** Of `doctor --deliver`, which needs a service, of an update that changes a warmed table, and of a confirmed address. */
 const notHere = /^(dynamodb:(?!DescribeContinuousBackups|Scan)|sns:)/;
 
-function actionOf({ service, operation }: { service: string; operation: string }): string {
+function actionOf({ service, operation }: Call): string {
   return service === 'apigateway' ? 'apigateway:GET' : `${service}:${operation}`;
+}
+
+/** The ARN of what a call is about. */
+function resourceOf({ service, input }: Call): string {
+  const inAccount = `arn:aws:${service}:eu-west-1:111122223333:`;
+  const { StackName, RoleArn, PolicyArn, Name, FunctionName, TableName } = input;
+  if (StackName)
+    return StackName.startsWith('arn:') ? StackName : `${inAccount}stack/${StackName}/1`;
+  if (RoleArn ?? PolicyArn) return (RoleArn ?? PolicyArn)!;
+  if (FunctionName) return `${inAccount}function:${FunctionName}`;
+  if (TableName) return `${inAccount}table/${TableName}`;
+  if (Name) return `${inAccount}parameter${Name}`;
+  return service === 'apigateway' ? 'arn:aws:apigateway:eu-west-1::/account' : '*';
 }
 
 const matches = (pattern: string, arn: string) =>

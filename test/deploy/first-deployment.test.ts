@@ -1,8 +1,11 @@
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
+import { useFolder } from '../fixtures/folder.ts';
 import { useAccount } from './fixtures/account.ts';
 
 const account = useAccount();
+const folder = useFolder();
 
 const command = 'npm run -s deploy --';
 const settings = '--set vapidSubject=push@carillon.net alarmEmail=ops@carillon.net';
@@ -27,7 +30,12 @@ test('an empty account gets the service after a few answers', async () => {
     vapidSubject: 'push@carillon.net',
     alarmEmail: 'ops@carillon.net',
   });
-  expect(JSON.parse(aws.policies.get('CarillonDeployment')!)).toEqual(executionPolicy());
+  const { Statement } = JSON.parse(aws.policies.get('CarillonDeployment')!);
+  const all = executionPolicy().Statement;
+  expect(all).toEqual(expect.arrayContaining(Statement));
+  // Of the settings with statements of their own, only this one is given.
+  const ids = Statement.flatMap(({ Sid = [] }) => Sid);
+  expect(ids).toEqual([expect.stringMatching(/^AlarmEmail/), expect.stringMatching(/^AlarmEmail/)]);
   expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
     CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
   });
@@ -36,14 +44,89 @@ test('an empty account gets the service after a few answers', async () => {
   expect(JSON.stringify(template)).toContain('mailto:push@carillon.net');
 });
 
-test('the policy of the account is used for each region', async () => {
+test('the policy of the account is used for each region, and what it lacks is said', async () => {
   const { aws, operator } = account;
   operator.usePrepared(sharedAssembly());
-  aws.policies.set('CarillonDeployment', 'of another region');
-  const { code } = await operator.run(deploy);
+  const { Statement } = executionPolicy();
+  const [, ...others] = Statement;
+  aws.policies.set('CarillonDeployment', JSON.stringify({ Statement: others }));
+  const { code, output } = await operator.run(deploy);
   expect(code).toBe(0);
+  expect(output).toMatch(/The policy CarillonDeployment lacks dynamodb:CreateTable, .*"Updating"/);
   expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
     CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+  });
+
+  aws.policies.set('CarillonDeployment', JSON.stringify({ Statement }));
+  expect((await operator.run(deploy)).output).not.toContain('CarillonDeployment');
+});
+
+// An organisation has a bootstrap stack of its own. To update another one would change the rights of its apps.
+describe('the bootstrap stack is found as the CDK finds it', () => {
+  const created = () => account.aws.cloudFormation.stacks.map(({ name }) => name);
+  const toolkits = [
+    ['AcmeToolkit', 'hnb659fds'],
+    ['CDKToolkit', 'acme'],
+  ] as const;
+
+  /** Lets the operator deploy with this qualifier. */
+  function use(qualifier: string): void {
+    cpSync(sharedAssembly(), folder.path, { recursive: true });
+    for (const file of readdirSync(folder.path).filter((name) => name.endsWith('.json'))) {
+      const text = readFileSync(`${folder.path}/${file}`, 'utf8');
+      folder.write(file, text.replaceAll('hnb659fds', qualifier));
+    }
+    account.operator.usePrepared(folder.path);
+  }
+
+  test.each(toolkits)('%s with the qualifier %s is used as it is', async (name, qualifier) => {
+    const { aws, operator } = account;
+    await aws.bootstrap(name, qualifier);
+    use(qualifier);
+    const { code } = await operator.run(deploy);
+    expect(code).toBe(0);
+    expect(created()).toEqual([name, 'Carillon']);
+    expect(aws.policies.size).toBe(0);
+    expect(aws.calls.filter(({ role }) => role?.includes(qualifier))).not.toEqual([]);
+  });
+
+  test.each(toolkits)('without one, %s is created for %s', async (name, qualifier) => {
+    const { aws, operator } = account;
+    await aws.bootstrap('OtherToolkit', 'other');
+    operator.configure('toolkitStackName', name);
+    use(qualifier);
+    const { code } = await operator.run(deploy);
+    expect(code).toBe(0);
+    expect(aws.cloudFormation.find(name)!.parameters).toMatchObject({
+      Qualifier: qualifier,
+      CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+    });
+    expect(aws.cloudFormation.find('OtherToolkit')!.parameters).toEqual({ Qualifier: 'other' });
+  });
+
+  test.each(toolkits)(
+    '%s is not changed if it has another qualifier than %s',
+    async (name, qualifier) => {
+      const { aws, operator } = account;
+      await aws.bootstrap(name, 'other');
+      operator.configure('toolkitStackName', name);
+      use(qualifier);
+      const { code, output } = await operator.run(deploy);
+      expect(output).toContain(`The stack ${name} has another qualifier than ${qualifier}`);
+      expect(code).toBe(1);
+      expect(aws.cloudFormation.find(name)!.parameters).toEqual({ Qualifier: 'other' });
+      expect(created()).toEqual([name]);
+      expect(aws.policies.size).toBe(0);
+    },
+  );
+
+  test('who may not read its version leaves that to the roles of the CDK', async () => {
+    const { aws, operator } = account;
+    await aws.bootstrap();
+    use('hnb659fds');
+    aws.refuse('GetParameter', 'AccessDeniedException', 'No.', (role) => role === undefined);
+    expect((await operator.run(deploy)).code).toBe(0);
+    expect(created()).toEqual(['CDKToolkit', 'Carillon']);
   });
 });
 

@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { startDynamoDb } from 'aws-emulator/dynamodb';
-import { readAssembly, resourcesOf, type Template } from 'aws-emulator/template';
+import { createResolver, readAssembly, resourcesOf, type Template } from 'aws-emulator/template';
+import { build } from 'esbuild';
 import { unzipSync } from 'fflate';
-import { filesIn } from '../../lib/build/files-in.ts';
+import { functionNames } from '../../contract/routes.ts';
+import { filesIn } from '../../lib/build/bundle-functions.ts';
+import manifest from '../../lib/build/package.json' with { type: 'json' };
 import { writeAwsPackage } from '../../lib/build/write-package.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
@@ -33,6 +38,13 @@ function link(folder: string, names: readonly string[]): void {
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(resolve('node_modules', name), path);
   }
+}
+
+/** The resources without these properties. The metadata of a resource name the CDK's files. */
+function resourcesWithout({ Resources }: Template, ...names: readonly string[]): unknown {
+  return JSON.parse(
+    JSON.stringify(Resources, (name, value) => (names.includes(name) ? undefined : value)),
+  );
 }
 
 describe('what it contains', () => {
@@ -120,15 +132,6 @@ describe('what it contains', () => {
     expect(await run(process.execPath, file)).toBe('MyApp/Push\n');
   });
 
-  /** The template without what names the CDK's files. */
-  function resourcesWithout(metadata: Template): unknown {
-    return JSON.parse(
-      JSON.stringify(metadata.Resources, (name, value) =>
-        name === 'Metadata' ? undefined : value,
-      ),
-    );
-  }
-
   test('its app has the template and the functions of a clone, by their hashes', async () => {
     const clone = readAssembly(sharedAssembly());
     project.write(
@@ -137,7 +140,9 @@ describe('what it contains', () => {
     );
     await run(process.execPath, 'node_modules/carillon-aws/app.js');
     const { template, directory } = readAssembly(join(project.path, 'cdk.out'));
-    expect(resourcesWithout(template)).toEqual(resourcesWithout(clone.template));
+    expect(resourcesWithout(template, 'Metadata')).toEqual(
+      resourcesWithout(clone.template, 'Metadata'),
+    );
     const assets = resourcesOf(clone.template, 'AWS::Lambda::Function').map(
       ([, { Metadata }]) => Metadata!['aws:asset:path'] as string,
     );
@@ -154,13 +159,52 @@ describe('what it contains', () => {
     expect(new Set(assets).size).toBe(readdirSync(join(contents, 'assets')).length - 1);
   });
 
-  test('the example’s function may read its secret, and its role the tables', async () => {
-    cpSync('examples/cdk-app', project.path, {
+  /** Synthesizes the app of an example. */
+  async function synthesized(example: string, context = {}): Promise<Template> {
+    cpSync(`examples/${example}`, project.path, {
       recursive: true,
       filter: (path) => !['package.json', 'node_modules'].includes(basename(path)),
     });
-    await run(process.execPath, 'app.js');
-    const { template } = readAssembly(join(project.path, 'cdk.out'));
+    project.write('package.json', '{ "private": true, "type": "module" }');
+    await run('env', `CDK_CONTEXT_JSON=${JSON.stringify(context)}`, process.execPath, 'app.js');
+    return readAssembly(join(project.path, 'cdk.out')).template;
+  }
+
+  test('in the example with CloudFront, it sends browsers to the distribution, which knows the secret', async () => {
+    const hash = 'a'.repeat(64);
+    const template = await synthesized('cloudfront', { originSecretHash: hash });
+    const propertiesOf = (type: string) =>
+      resourcesOf(template, type).map(([, { Properties }]) => Properties!);
+    const [api] = resourcesOf(template, 'AWS::ApiGatewayV2::Api').map(([id]) => id);
+    const [distribution] = propertiesOf('AWS::CloudFront::Distribution');
+    const endpoint = { 'Fn::GetAtt': [api, 'ApiEndpoint'] };
+    expect(distribution!.DistributionConfig).toMatchObject({
+      Origins: [
+        {
+          DomainName: { 'Fn::Select': [2, { 'Fn::Split': ['/', endpoint] }] },
+          CustomOriginConfig: { OriginProtocolPolicy: 'https-only', OriginReadTimeout: 30 },
+          OriginCustomHeaders: [{ HeaderName: 'X-Origin-Secret' }],
+        },
+      ],
+      DefaultCacheBehavior: { ViewerProtocolPolicy: 'redirect-to-https' },
+    });
+    expect(JSON.stringify(distribution)).toContain('{{resolve:secretsmanager:');
+    expect(JSON.stringify(propertiesOf('AWS::CloudFront::ResponseHeadersPolicy'))).toContain(
+      '"StrictTransportSecurity":{"AccessControlMaxAgeSec":31536000',
+    );
+    const environments = propertiesOf('AWS::Lambda::Function').map(
+      ({ Environment }) => Environment,
+    );
+    expect(environments).toContainEqual({
+      Variables: expect.objectContaining({
+        ...{ PUBLIC_BASE_URL: 'https://push.carillon.net', ORIGIN_SECRET_HASHES: hash },
+        REQUIRE_ORIGIN_SECRET: 'true',
+      }),
+    });
+  });
+
+  test('the example’s function may read its secret, and its role the tables', async () => {
+    const template = await synthesized('cdk-app');
     const found = (type: string, start: string) =>
       resourcesOf(template, type).find(([id]) => id.startsWith(start))![1].Properties!;
     expect(found('AWS::Lambda::Function', 'Notify').Environment).toMatchObject({
@@ -170,6 +214,186 @@ describe('what it contains', () => {
     });
     expect(JSON.stringify(found('AWS::IAM::Policy', 'Operator'))).toContain('dynamodb:PutItem');
     expect(resourcesOf(template, 'AWS::S3::Bucket')).toHaveLength(1);
+  });
+});
+
+describe('in an app of somebody else', () => {
+  /** With the lowest versions that the package allows, and tools that read its constructs and bundles. */
+  let consumer: Folder;
+  const { peerDependencies } = manifest;
+  const lowest = Object.entries(peerDependencies).map(
+    ([name, range]) => name + range.replace('^', '@'),
+  );
+  const tools = [
+    ...['cdk-nag@2.37.55', '@cspotcode/source-map-support@0.8.1', '@opentelemetry/api@1.9.0'],
+    ...['@opentelemetry/instrumentation@0.218.0', '@opentelemetry/sdk-trace-node@2.7.1'],
+    '@opentelemetry/instrumentation-aws-lambda@0.70.0',
+  ];
+
+  beforeAll(async () => {
+    consumer = temporaryFolder();
+    consumer.write('package.json', '{ "private": true }');
+    // With the internet, and neither --force nor --legacy-peer-deps.
+    const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+    await runIn(consumer, 'npm', 'install', ...options, ...lowest, ...tools, tarball);
+  }, 120_000);
+  afterAll(() => consumer.remove());
+
+  const runIn = (folder: Folder, command: string, ...args: string[]) =>
+    runCommand(command, args, { cwd: folder.path, env: { ...process.env, CDK_OUTDIR: 'cdk.out' } });
+
+  /** What a program that fails prints as errors. */
+  async function failure(...args: string[]): Promise<string> {
+    const options = { cwd: consumer.path, env: { ...process.env, CDK_OUTDIR: 'cdk.out' } };
+    const run = promisify(execFile)(process.execPath, args, options);
+    const { stderr } = await run.catch((error: { readonly stderr: string }) => error);
+    return stderr;
+  }
+
+  /** An app in CommonJS. */
+  const app = (props: string, before = '') => `
+    const { App, Aspects, Stack } = require('aws-cdk-lib');
+    const ec2 = require('aws-cdk-lib/aws-ec2');
+    const lambda = require('aws-cdk-lib/aws-lambda');
+    const { Carillon } = require('carillon-aws');
+    const app = new App();
+    const env = { account: '111122223333', region: 'eu-west-1' };
+    const stack = new Stack(app, 'Shop', { env });
+    ${before}
+    new Carillon(stack, 'Push', { vapidSubject: 'push@carillon.net', ${props} });
+    app.synth();`;
+  const everything = `
+    alarmEmail: 'ops@carillon.net', monthlyBudget: 9, exportOutputs: true,
+    vpc: ec2.Vpc.fromVpcAttributes(stack, 'Vpc', {
+      vpcId: 'vpc-1', availabilityZones: ['a'], privateSubnetIds: ['subnet-1'],
+    }),
+    domainName: 'push.carillon.net', hostedZoneId: 'Z0123456789',
+    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd'`;
+
+  test('the lowest and the newest CDK give the same resources', async () => {
+    const newest = temporaryFolder();
+    try {
+      link(newest.path, ['aws-cdk-lib', 'constructs']);
+      cpSync(contents, join(newest.path, 'node_modules/carillon-aws'), { recursive: true });
+      const resources = [consumer, newest].map(async (folder) => {
+        folder.write('app.js', app(everything));
+        await runIn(folder, process.execPath, 'app.js');
+        const { template } = readAssembly(join(folder.path, 'cdk.out'));
+        // Dashboards and budgets can have tags only lately.
+        return resourcesWithout(template, 'Metadata', 'Tags', 'ResourceTags');
+      });
+      const [ofLowest, ofNewest] = await Promise.all(resources);
+      expect(ofLowest).toEqual(ofNewest);
+    } finally {
+      newest.remove();
+    }
+  });
+
+  test('cdk-nag 2 finds nothing', async () => {
+    const checks = "Aspects.of(app).add(new (require('cdk-nag').AwsSolutionsChecks)());";
+    consumer.write('app.js', app(everything, checks));
+    await runIn(consumer, process.execPath, 'app.js');
+    const manifest = JSON.parse(readFileSync(join(consumer.path, 'cdk.out/manifest.json'), 'utf8'));
+    const metadata: Readonly<Record<string, readonly { readonly type: string; data: unknown }[]>> =
+      manifest.artifacts.Shop.metadata;
+    const found = Object.entries(metadata).flatMap(([path, entries]) =>
+      entries
+        .filter(({ type }) => /^aws:cdk:(error|warning)$/.test(type))
+        .map(({ data }) => `${path}: ${data}`),
+    );
+    expect(Object.keys(metadata).length).toBeGreaterThan(100);
+    expect(found.filter((finding) => finding.startsWith('/Shop/Push/'))).toEqual([]);
+  });
+
+  test('with a layer of OpenTelemetry that an aspect adds, every function loads', async () => {
+    const aspect = `
+      const arn = 'arn:aws:lambda:eu-west-1:184161586896:layer:opentelemetry-nodejs:1';
+      const layer = lambda.LayerVersion.fromLayerVersionArn(stack, 'Layer', arn);
+      Aspects.of(app).add({ visit: (node) => {
+        if (node instanceof lambda.Function) node.addLayers(layer);
+      } });`;
+    consumer.write('app.js', app("alarmEmail: 'none'", aspect));
+    await runIn(consumer, process.execPath, 'app.js');
+    const { template, directory } = readAssembly(join(consumer.path, 'cdk.out'));
+    const resolve = createResolver(template);
+    const functions = resourcesOf(template, 'AWS::Lambda::Function').map(([id, { Properties }]) => {
+      const { Layers, Environment, Code } = Properties as {
+        readonly Code: { readonly S3Key: string };
+        readonly Layers: readonly string[];
+        readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> };
+      };
+      expect([id, Layers]).toEqual([id, [expect.stringContaining('opentelemetry')]]);
+      const zip = unzipSync(readFileSync(join(directory, `asset.${Code.S3Key}`)));
+      for (const [file, content] of Object.entries(zip))
+        consumer.write(`task/${id}/${file}`, content);
+      const variables = Object.entries(Environment.Variables);
+      return {
+        id,
+        variables: variables.map(([name, value]) => [name, String(resolve(value, name))]),
+      };
+    });
+    expect(functions.length).toBe(functionNames.length);
+    // What the layer's wrapper does for the handler of its function.
+    consumer.write(
+      'layer.js',
+      `
+      const { AwsLambdaInstrumentation } = require('@opentelemetry/instrumentation-aws-lambda');
+      const { NodeTracerProvider } = require('@opentelemetry/sdk-trace-node');
+      new NodeTracerProvider().register();
+      for (const { id, variables } of ${JSON.stringify(functions)}) {
+        const task = __dirname + '/task/' + id;
+        Object.assign(process.env, Object.fromEntries(variables), {
+          LAMBDA_TASK_ROOT: task, _HANDLER: 'index.handler', AWS_REGION: 'eu-west-1',
+        });
+        new AwsLambdaInstrumentation();
+        console.log(id, require(task + '/index.js').handler.__wrapped);
+      }`,
+    );
+    const loaded = await runIn(consumer, process.execPath, 'layer.js');
+    expect(loaded.trim().split('\n')).toEqual(functions.map(({ id }) => `${id} true`));
+  });
+
+  test.each([
+    ['CommonJS', 'app.js'],
+    ['an ES module', 'app.mjs'],
+    ['TypeScript with tsx', programOf('tsx/dist/cli.mjs'), 'app.ts'],
+    // It finds the line of an error in its file.
+    ['what ts-node installs', '--require', '@cspotcode/source-map-support/register', 'app.js'],
+  ])(
+    'of an uncaught error in %s, the message is printed first, and no code of the package',
+    async (_, ...args) => {
+      const invalid = app('subscriberCap: 0');
+      consumer.write('app.js', invalid);
+      const module = invalid.replaceAll(
+        /const (\{.*\}|\w+) = require\((.*)\);/g,
+        (_, names, name) =>
+          `import ${names.startsWith('{') ? names : `* as ${names}`} from ${name};`,
+      );
+      for (const file of ['app.mjs', 'app.ts']) consumer.write(file, module);
+      const printed = await failure(...args);
+      expect(printed.split('\n').slice(0, 2)).toEqual([
+        'SettingsError: Carillon "Shop/Push":',
+        'setting subscriberCap must be a whole number from 1 to 999999999; it is 0',
+      ]);
+      expect(printed.length).toBeLessThan(2000);
+    },
+  );
+
+  test('if the package is bundled with the app, the error names the remedy', async () => {
+    const bundled = async (...external: string[]) => {
+      consumer.write('app.js', app("alarmEmail: 'none'"));
+      await build({
+        ...{ entryPoints: [join(consumer.path, 'app.js')], absWorkingDir: consumer.path },
+        ...{ outfile: join(consumer.path, 'dist/app.js'), bundle: true, platform: 'node' },
+        external: ['aws-cdk-lib', 'constructs', ...external],
+      });
+      return failure('dist/app.js');
+    };
+    expect(await bundled()).toContain(
+      "SettingsError: The code of Carillon's functions is not in " +
+        `${consumer.path}/dist/assets. If a bundler bundles your app, let it leave out the package: esbuild --external:carillon-aws\n`,
+    );
+    expect(await bundled('carillon-aws')).toBe('');
   });
 });
 

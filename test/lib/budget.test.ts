@@ -12,7 +12,11 @@ test('a budget of the stage notifies at 80 and 100 %', () => {
       BudgetType: 'COST',
       TimeUnit: 'MONTHLY',
       BudgetLimit: { Amount: 20, Unit: 'USD' },
-      CostFilters: { TagKeyValue: ['user:carillon:service$Carillon-eu'] },
+      CostFilters: {
+        TagKeyValue: ['user:carillon:service$Carillon-eu'],
+        // The same stage in another region has a budget of its own.
+        Region: [{ Ref: 'AWS::Region' }],
+      },
     },
     NotificationsWithSubscribers: [notification(80), notification(100)],
   });

@@ -32,6 +32,20 @@ test.each(callers)('$name does not contain the SDK’s code for event streams', 
   expect(sources).not.toContain('/event-streams/');
 });
 
+// OpenTelemetry's layer and its like wrap the handler when the bundle is loaded.
+test.each(functions)('$name exports a handler that a layer can replace', async (definition) => {
+  const { file } = locateHandler(definition);
+  const script = `
+    const bundle = require(${JSON.stringify(file)});
+    Object.defineProperty(bundle, 'handler', { value: () => 'wrapped', writable: true });
+    bundle.handler = (original => () => original() + ' twice')(bundle.handler);
+    console.log(require(${JSON.stringify(file)}).handler());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
+    env: { ...definition.environment, AWS_REGION: 'eu-west-1' },
+  });
+  expect(stdout).toBe('wrapped twice\n');
+});
+
 test('the console’s bundle has the page, and no code for calls', () => {
   const definition = functions.find(({ name }) => name.startsWith('Console'))!;
   expect(sourcesOf(definition)).not.toMatch(/@aws-sdk|@smithy/);

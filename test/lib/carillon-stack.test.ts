@@ -1,8 +1,8 @@
-import { CfnResource, Validations } from 'aws-cdk-lib';
+import { type CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { type FunctionName, functionNames } from '../../contract/routes.ts';
-import { synthesize } from '../fixtures/synthesized-stack.ts';
+import { type Resource, synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();
 const dev = synthesize({ stage: 'dev' });
@@ -136,11 +136,18 @@ test.each([
   prod.template.allResourcesProperties(type, { [property]: Match.absent() });
 });
 
-test('a log group has no physical name, or one with the id of its stack', () => {
-  const names = Object.values(prod.resources('AWS::Logs::LogGroup')).flatMap(({ Properties }) =>
-    'LogGroupName' in Properties ? [JSON.stringify(Properties.LogGroupName)] : [],
+// It could not be created again: the name is taken by the one that was kept.
+test('nothing that is kept has a physical name', () => {
+  const all: Readonly<Record<string, Resource>> = prod.template.toJSON().Resources;
+  const kept = Object.entries(all).filter(
+    ([, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }]) =>
+      DeletionPolicy !== 'Delete' || UpdateReplacePolicy !== 'Delete',
   );
-  expect(names).toEqual([expect.stringContaining('{"Ref":"AWS::StackId"}')]);
+  expect(kept.length).toBeGreaterThan(8);
+  for (const [id, { Properties }] of kept) {
+    const names = Object.keys(Properties).filter((name) => name.endsWith('Name'));
+    expect([id, names]).toEqual([id, []]);
+  }
 });
 
 test('every stage except dev has termination protection', () => {
@@ -149,20 +156,25 @@ test('every stage except dev has termination protection', () => {
   expect(dev.stack.terminationProtection).toBe(false);
 });
 
-test.each(['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup'])(
-  'prod keeps every %s after a successful deployment, dev keeps none',
-  (type) => {
-    for (const { DeletionPolicy, UpdateReplacePolicy } of Object.values(prod.resources(type))) {
-      expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
-        DeletionPolicy: 'RetainExceptOnCreate',
-        UpdateReplacePolicy: 'Retain',
-      });
-    }
-    for (const { DeletionPolicy } of Object.values(dev.resources(type))) {
-      expect(DeletionPolicy).toBe('Delete');
-    }
-  },
-);
+test('prod keeps tables and logs of functions after a successful deployment, dev keeps nothing', () => {
+  const kept: Readonly<Record<string, Resource>> = {
+    ...prod.resources('AWS::DynamoDB::Table'),
+    ...Object.fromEntries(
+      functionNames.map((name) => {
+        const log = propertiesOf(name).LoggingConfig.LogGroup.Ref;
+        return [log, prod.resources('AWS::Logs::LogGroup')[log]!];
+      }),
+    ),
+  };
+  for (const { DeletionPolicy, UpdateReplacePolicy } of Object.values(kept)) {
+    expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
+  }
+  const all = Object.values(dev.template.toJSON().Resources) as readonly Resource[];
+  for (const { DeletionPolicy = 'Delete' } of all) expect(DeletionPolicy).toBe('Delete');
+});
 
 // With another id, a deployment would create an empty table, another address, or a topic that nobody has
 // confirmed; the table with the data would remain outside the stack.
@@ -197,12 +209,19 @@ test('the AwsSolutions checks find no violations', () => {
   expect(success).toBe(true);
 });
 
-test('an AwsSolutions check is acknowledged on a single resource', () => {
-  const acknowledging = prod.app.node
-    .findAll()
-    .filter(({ node }) =>
-      node.metadata.some(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY),
-    );
+// cdk-nag 3 reads the one, cdk-nag 2 the other.
+test('a rule is acknowledged on a single resource, and in its metadata with the same reason', () => {
+  const acknowledging = prod.app.node.findAll().flatMap((construct) => {
+    const rules = construct.node.metadata
+      .filter(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY)
+      .flatMap(({ data }) => Object.entries<string>(data));
+    return rules.length === 0 ? [] : [{ construct, rules }];
+  });
   expect(acknowledging).not.toHaveLength(0);
-  for (const construct of acknowledging) expect(CfnResource.isCfnResource(construct)).toBe(true);
+  for (const { construct, rules } of acknowledging) {
+    const suppressed = rules.map(([id, reason]) => ({ id: id.replace(/^.*::/, ''), reason }));
+    expect((construct as CfnResource).getMetadata('cdk_nag')).toEqual({
+      rules_to_suppress: suppressed,
+    });
+  }
 });

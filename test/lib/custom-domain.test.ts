@@ -44,15 +44,19 @@ test('with a domain, it is the address, and that of the API is disabled', () => 
   });
 });
 
-test('with a hosted zone, the domain has a record', () => {
+test.each(['A', 'AAAA'])('with a hosted zone, the domain has a record of type %s', (Type) => {
   const stack = synthesize({ domainName, certificateArn, hostedZoneId: 'Z0123456789' });
   stack.template.hasResourceProperties('AWS::Route53::RecordSet', {
     HostedZoneId: 'Z0123456789',
-    Name: domainName,
-    Type: 'A',
-    AliasTarget: Match.objectLike({
+    Name: `${domainName}.`,
+    Type,
+    AliasTarget: {
       DNSName: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalDomainName'] },
-    }),
+      HostedZoneId: { 'Fn::GetAtt': [Match.anyValue(), 'RegionalHostedZoneId'] },
+    },
+  });
+  stack.template.hasResourceProperties('AWS::ApiGatewayV2::DomainName', {
+    DomainNameConfigurations: [Match.objectLike({ IpAddressType: 'dualstack' })],
   });
 });
 

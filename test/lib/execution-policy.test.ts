@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { CfnResource, TagManager } from 'aws-cdk-lib';
 import { executionPolicy, permissions } from '../../lib/execution-policy.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const alarmEmail = 'on-call@carillon.net';
 
 /** With every resource that a setting adds. */
-const { template } = synthesize({
+const { app, template } = synthesize({
   ...{ alarmEmail, monthlyBudget: 20, domainName: 'push.carillon.net' },
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
   hostedZoneId: 'Z0123456789',
@@ -18,8 +19,46 @@ test.each(types)('CloudFormation may deploy %s', (type) => {
   expect(Object.keys(permissions)).toContain(type);
 });
 
-test.each(Object.keys(permissions))('the stack can have %s', (type) => {
-  expect(types).toContain(type);
+// A security group: `carillon.test.ts` has a service in a network.
+test('the policy is about nothing else', () => {
+  const others = Object.keys(permissions).filter((type) => !types.includes(type));
+  expect(others).toEqual(['AWS::EC2::SecurityGroup']);
+});
+
+const taggedTypes = new Set(
+  app.node
+    .findAll()
+    .filter((construct) => CfnResource.isCfnResource(construct))
+    .filter((resource) => TagManager.of(resource) !== undefined)
+    .map(({ cfnResourceType }) => cfnResourceType),
+);
+
+// Each resource gets the tag of the service, and the tags of the app: without these actions it is not created.
+test.each([...taggedTypes])('CloudFormation may tag %s', (type) => {
+  const actions = permissions[type]!.flatMap(({ Action }) => Action);
+  expect(actions).toContainEqual(expect.stringMatching(/:Tag(Resource|Role)$/));
+  expect(actions).toContainEqual(expect.stringMatching(/:Untag(Resource|Role)$/));
+});
+
+test('a stack without a domain, a budget and alarms that notify needs no rights for them', () => {
+  const without = synthesize({ alarmEmail: 'none' }).template.toJSON();
+  const present = [...Object.values(without.Resources), ...Object.values(without.Parameters)];
+  const policy = executionPolicy(present.map((one) => (one as { Type: string }).Type));
+  expect(JSON.stringify(policy)).not.toMatch(/route53|budgets|domainnames|:sns:|"Sid"/);
+  const left = executionPolicy().Statement.filter((statement) => !('Sid' in statement));
+  expect(policy.Statement).toEqual(left);
+});
+
+test('IAM takes each Sid once', () => {
+  const ids = executionPolicy().Statement.flatMap((statement) =>
+    'Sid' in statement ? [statement.Sid] : [],
+  );
+  expect(ids).toEqual([...new Set(ids)]);
+  for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9]+$/);
+});
+
+test('the document names no partition', () => {
+  expect(JSON.stringify(executionPolicy())).not.toMatch(/arn:aws/);
 });
 
 test('execution-policy.json is up to date: npm run execution-policy writes it', () => {

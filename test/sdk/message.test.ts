@@ -34,6 +34,7 @@ test('a Carillon message is shown with every field and keeps the data for its be
     },
     eventWindowMs: 0,
     isForPage: false,
+    reportsShown: true,
   });
 });
 
@@ -103,6 +104,17 @@ test.each([
 ])('an event window of %j is %i ms', (window, expected) => {
   const message = { notification: { title: 'T', data: { carillon: 1, id: 'a', events, window } } };
   expect(readMessage(message, scope).eventWindowMs).toBe(expected);
+});
+
+test.each([
+  ['clicked', false],
+  [undefined, true],
+  // Of a later version.
+  ['all', true],
+  [null, true],
+])('with `report` %j, that it was shown is reported: %j', (report, expected) => {
+  const message = { notification: { title: 'T', data: { carillon: 1, id: 'a', events, report } } };
+  expect(readMessage(message, scope).reportsShown).toBe(expected);
 });
 
 test('a message of a later version is recognised and shown', () => {

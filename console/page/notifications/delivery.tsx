@@ -14,7 +14,7 @@ import type { NotificationResult } from '../../../contract/schemas/notification.
 import { contentOf } from '../../../contract/send-fields.ts';
 import { useProject } from '../calls/queries.ts';
 import { Key } from '../charts.tsx';
-import { rateText, timeText } from '../format.ts';
+import { estimated, rateText, shownRate, timeText } from '../format.ts';
 import { messageBytes } from '../preview/shown-on.ts';
 import { formOf } from '../send/send-form.ts';
 import { mayDo, useSession } from '../session.ts';
@@ -87,6 +87,7 @@ function Funnel({
     removed,
     unreached = 0,
     shown,
+    shownSample,
     clicked,
   } = notification;
   const size = audienceSize(notification);
@@ -107,7 +108,7 @@ function Funnel({
     (!isGoingOn || about !== undefined) && ['Audience', whole, '', [['base', whole]]],
     unreached > 0 && ['Attempted', attempted, '', [['base', attempted]]],
     ['Delivered', delivered, isGoingOn ? '' : rate(delivered, size, 'audience'), ofAudience],
-    ['Shown', shown, rate(shown, delivered, 'delivered')],
+    ['Shown', shown, shownRate(notification) && `${shownRate(notification)} of delivered`],
     ['Clicked', clicked, rate(clicked, delivered, 'delivered')],
   ];
   return (
@@ -119,7 +120,7 @@ function Funnel({
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
               {about !== undefined && name === 'Audience' && 'about '}
-              {countText(count)}
+              {name === 'Shown' ? estimated(shownSample, countText(count)) : countText(count)}
             </Text>
             <Text fz="hint" c="dimmed" ml="auto">
               {rateOf}

@@ -8,7 +8,7 @@ import type {
 import type { ProjectResult } from '../../../contract/schemas/project.ts';
 import { useNotifications, useProject } from '../calls/queries.ts';
 import { ColumnChart, Key } from '../charts.tsx';
-import { rateText, timeText } from '../format.ts';
+import { rateText, shownRate, timeText } from '../format.ts';
 import { NewNotification } from '../frame.tsx';
 import { Icon } from '../icons.tsx';
 import { Delivery } from '../notifications/delivery.tsx';
@@ -106,7 +106,8 @@ function NoticeAlert({
 }
 
 function Figures({ project: { subscribers }, list }: ResultsProps) {
-  const { audience, delivered, shown, clicked } = monthOf(list, Date.now());
+  const month = monthOf(list, Date.now());
+  const { audience, delivered, clicked } = month;
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
     [
       'Subscribers',
@@ -114,7 +115,7 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
       <Growth key="growth" list={list} subscribers={subscribers} />,
     ],
     ['Delivered', rateText(delivered, audience), `of ${countOf(audience, 'recipient')}`],
-    ['Shown', rateText(shown, delivered), 'of delivered'],
+    ['Shown', shownRate(month), 'of delivered'],
     ['Clicked', rateText(clicked, delivered), 'of delivered'],
   ];
   return (

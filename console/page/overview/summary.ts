@@ -88,6 +88,8 @@ export function monthOf({ notifications, nextCursor }: NotificationList, nowMs: 
   const isCut = recent.length === notifications.length && nextCursor !== undefined;
   return {
     ...sum,
+    /** Present if some of `shown` was estimated. */
+    shownSample: recent.find((one) => one.shownSample !== undefined)?.shownSample,
     period: isCut ? `Since ${dateText(recent.at(-1)!.sentAt, nowMs)}` : 'Last 30 days',
   };
 }

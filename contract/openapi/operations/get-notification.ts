@@ -35,8 +35,15 @@ export const notification = component('Notification', notificationSchema, {
       'The number of user ids with at least one delivered push. Absent while the status is `sending`, and for ' +
       'a broadcast.',
   },
-  shown: { description: 'Events reported by browsers.' },
+  shown: {
+    description: 'Events reported by browsers; with `shownSample`, the number of reports times it.',
+  },
   clicked: { description: 'Events reported by browsers.' },
+  shownSample: {
+    description:
+      'One in so many browsers reported `shown`, so that `shown` is an estimate. Present only if not each browser ' +
+      'reports it: see [A sample of shown events](operating.md#a-sample-of-shown-events).',
+  },
 });
 
 export const getNotification: Operation = {

@@ -200,6 +200,20 @@ describe('set', () => {
     expect(await operator.registry.find(projectId)).toMatchObject({ plan: expected.plan });
   });
 
+  it('sets how many browsers report `shown`, and 1 is every browser', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    expect((await set('--shown-sample=10')).output).toMatch(
+      /Shown is reported by +one browser in 10\n$/,
+    );
+    expect(await operator.registry.find(projectId)).toMatchObject({ plan: { shownSample: 10 } });
+    expect((await set('--shown-sample=1')).output).not.toContain('one browser in');
+    expect((await operator.registry.find(projectId))!.plan).toEqual({});
+    for (const wrong of ['0', '101', '1.5', 'none', '-1']) {
+      const { code, messages } = await set(`--shown-sample=${wrong}`);
+      expect([code === 0, messages]).toEqual([false, expect.stringContaining('from 1 to 100')]);
+    }
+  });
+
   it('sets the rate limits of single actions, which one for all actions replaces', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
     const limitsAfter = async (rateLimit: string) => {

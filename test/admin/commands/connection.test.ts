@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { outputPrefixOf } from '../../../contract/stack-name.ts';
 import { outputOf, tableNames, tableVariables } from '../../../contract/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 import { AwsError } from '../../fixtures/aws-protocols.ts';
@@ -102,6 +103,26 @@ describe('a deployed stack', () => {
     expect(aws.calls).toMatchObject([{ input: { StackName: 'Carillon-dev' } }]);
   });
 
+  it('is one of several services in a stack, named by the ids of their constructs', async () => {
+    const ids = ['Push', 'Push1', 'Push-1', 'Notifications/Push', 'Push 1'];
+    const all = ids.flatMap((id) =>
+      Object.entries({ ...outputs(), ApiUrl: `https://${ids.indexOf(id)}.example` }).map(
+        ([name, value]) => [outputPrefixOf(id.split('/')) + name, value],
+      ),
+    );
+    aws.respond({ DescribeStacks: () => describedStack(Object.fromEntries(all)) });
+    for (const [index, id] of ids.entries()) {
+      const args = ['create', `of-${index}`, '--region', 'eu-west-1', '--json'];
+      const { output } = await operator.run([...args, '--stack', `MyApp/${id}`]);
+      expect(JSON.parse(output).baseUrl).toBe(`https://${index}.example`);
+    }
+    const { messages } = await operator.run(['list', '--region', 'eu-west-1', '--stack', 'MyApp']);
+    expect(messages).toBe(
+      'Choose a service of stack "MyApp": --stack MyApp/Push or --stack MyApp/Push1 or --stack ' +
+        "MyApp/Push-1 or --stack MyApp/Notifications/Push or --stack 'MyApp/Push 1'.\n",
+    );
+  });
+
   it.each([
     ['ValidationError', 'Stack "Carillon" does not exist in eu-west-1.'],
     [
@@ -119,6 +140,7 @@ describe('a deployed stack', () => {
 
   it.each([
     [{ UsageTable: '' }, 'is missing the outputs UsageTable'],
+    [{ UsageTable: '' }, 'A service in an app of yours needs exportOutputs: true.'],
     [{ Settings: '{}' }, 'The output Settings of stack "Carillon" is malformed.'],
     [{ Quotas: '{}' }, 'The output Quotas of stack "Carillon" is malformed.'],
   ])('must not have the outputs %j', async (changed, message) => {

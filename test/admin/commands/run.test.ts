@@ -45,7 +45,7 @@ describe('a wrong call', () => {
     ],
     [
       ['set', 'a'],
-      'Nothing to change: give at least one of --name, --subscriber-cap, --send-cap, --rate-limit, --user-ids, --old-worker.',
+      'Nothing to change: give at least one of --name, --subscriber-cap, --send-cap, --rate-limit, --user-ids, --old-worker, --shown-sample.',
     ],
     [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
     [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],

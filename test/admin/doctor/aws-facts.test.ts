@@ -39,7 +39,7 @@ beforeEach(() => {
   };
   const quotas = { executions: 1000, requestsPerSecond: 9000 };
   facts = awsFacts({
-    ...{ stack: 'MyApp', prefix: 'Push', quotas, cloudFormation, dynamo, tables },
+    ...{ stack: 'MyApp', service: 'MyApp/Push', quotas, cloudFormation, dynamo, tables },
   });
   functions = lambdaFacts(new LambdaClient(config), facts.functionNames);
   disconnect = () => {
@@ -54,15 +54,21 @@ afterEach(() => {
   delete process.env.AWS_ENDPOINT_URL;
 });
 
-/** A response of ListStackResources. The service's construct has the id `Push`. */
-function resources(
-  ...found: readonly (readonly [type: string, name: string, logicalId?: string])[]
-) {
-  return () => ({
-    StackResourceSummaries: found.map(([ResourceType, PhysicalResourceId, id = 'PushX']) => ({
-      ...{ LogicalResourceId: id, ResourceType, PhysicalResourceId },
-    })),
+/** The responses for a stack with these resources, and with the tag of a service. */
+function resources(...found: readonly (readonly [type: string, name: string, service?: string])[]) {
+  const listed = found.map(([type, name, service = 'MyApp/Push']) => {
+    const Tags = [{ Key: 'carillon:service', Value: service }];
+    return { id: `Push${name}`, name, resource: { Type: type, Properties: { Tags } } };
   });
+  const Resources = Object.fromEntries(listed.map(({ id, resource }) => [id, resource]));
+  return {
+    ListStackResources: () => ({
+      StackResourceSummaries: listed.map(({ id, name, resource: { Type } }) => ({
+        ...{ LogicalResourceId: id, ResourceType: Type, PhysicalResourceId: name },
+      })),
+    }),
+    GetTemplate: () => ({ TemplateBody: JSON.stringify({ Resources }) }),
+  };
 }
 
 /** What a check says. @param others what it reads of a deployment besides. */
@@ -113,7 +119,7 @@ describe('alarms', () => {
 
   it('of a stack without alarms notify nobody, whatever the account has', async () => {
     aws.respond({
-      ListStackResources: resources(['AWS::Lambda::Function', 'Send-1']),
+      ...resources(['AWS::Lambda::Function', 'Send-1']),
       DescribeAlarms: () => ({ MetricAlarms: [{ ...alarm, AlarmName: 'of another stack' }] }),
     });
     expect(await check('alarm actions')).toMatch(/^warning: Alarms notify nobody\./);
@@ -122,11 +128,11 @@ describe('alarms', () => {
 
   it('are those of the service, with their state and whether they notify', async () => {
     aws.respond({
-      ListStackResources: resources(
+      ...resources(
         ['AWS::CloudWatch::Alarm', 'Firing'],
         ['AWS::CloudWatch::Alarm', 'Silenced'],
         ['AWS::CloudWatch::CompositeAlarm', 'All'],
-        ['AWS::CloudWatch::Alarm', 'OfTheRestOfTheStack', 'Other'],
+        ['AWS::CloudWatch::Alarm', 'OfAnother', 'MyApp/PushOther'],
         ['AWS::SNS::Topic', topic],
       ),
       DescribeAlarms: () => ({
@@ -151,7 +157,7 @@ describe('alarms', () => {
   });
 
   it('are a problem that names the missing permission if AWS denies the call', async () => {
-    aws.respond({ ListStackResources: resources(['AWS::CloudWatch::Alarm', 'Firing']) });
+    aws.respond({ ...resources(['AWS::CloudWatch::Alarm', 'Firing']) });
     expect(await check('alarms')).toMatch(/^problem: .* to perform: DescribeAlarms$/);
     aws.respond({});
     expect(await check('alarms')).toMatch(/^problem: .* to perform: ListStackResources$/);
@@ -166,7 +172,7 @@ describe('alarms', () => {
   ])('notify an address that %s', async (_title, subscriptions, finding) => {
     const Subscriptions = subscriptions?.map((SubscriptionArn) => ({ SubscriptionArn }));
     aws.respond({
-      ListStackResources: resources(
+      ...resources(
         ['AWS::CloudWatch::Alarm', 'Page'],
         ...(Subscriptions ? [['AWS::SNS::Topic', topic] as const] : []),
       ),
@@ -186,10 +192,10 @@ test('functions have the reason why they cannot run, and their environment', asy
   };
   const names = Object.keys(configurations);
   aws.respond({
-    ListStackResources: resources(
-      ...names.map((name) => ['AWS::Lambda::Function', name] as const),
-      ['AWS::DynamoDB::Table', 'Usage-1'],
-    ),
+    ...resources(...names.map((name) => ['AWS::Lambda::Function', name] as const), [
+      'AWS::DynamoDB::Table',
+      'Usage-1',
+    ]),
     GetFunctionConfiguration: ({ FunctionName }) => ({
       FunctionName,
       ...configurations[String(FunctionName)],

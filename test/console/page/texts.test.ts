@@ -1,6 +1,13 @@
 import { failureText } from '../../../console/page/calls/failure-text.ts';
 import { pollPauseMs } from '../../../console/page/calls/queries.ts';
-import { agoText, dateText, monthEndText, rateText } from '../../../console/page/format.ts';
+import {
+  agoText,
+  dateText,
+  estimated,
+  monthEndText,
+  rateText,
+  shownRate,
+} from '../../../console/page/format.ts';
 import { issueAt } from '../../../console/page/send/send-field.tsx';
 import { countOf } from '../../../contract/count-text.ts';
 import { errorTable } from '../../../contract/errors.ts';
@@ -107,4 +114,13 @@ test('an issue is a sentence with the labels of the form, and the line of a user
   expect(issueAt([{ path: 'title', message: 'Write a title' }], 'title')).toBe('Write a title.');
   const ofAll = issues.filter(({ path }) => path === 'actions');
   expect(issueAt(ofAll, 'actions')).toBe('Buttons must differ from each other in “Name”.');
+});
+
+test('figures that follow from a sample of the browsers say so', () => {
+  expect(estimated(10, '5 %')).toBe('about 5 %');
+  expect(estimated(undefined, '5 %')).toBe('5 %');
+  expect(estimated(10, '')).toBe('');
+  expect(shownRate({ delivered: 200, shown: 100, shownSample: 10 })).toBe('about 50 %');
+  expect(shownRate({ delivered: 200, shown: 210, shownSample: 10 })).toBe('about 100 %');
+  expect(shownRate({ delivered: 200, shown: 210 })).toBe('');
 });

@@ -64,6 +64,15 @@ describe('usersReached', () => {
   });
 });
 
+test('of a sample, `shown` is the number of reports times its factor, and clicks are exact', async () => {
+  const events = { shown: 31, clicked: 7 };
+  const of = (change: Partial<Division>) => get([ended(9), ended(9)], 10, { ...change, events });
+  expect(await of({ shownSample: 10 })).toMatchObject({ shown: 310, clicked: 7, shownSample: 10 });
+  const all = await of({});
+  expect(all).toMatchObject(events);
+  expect(all).not.toHaveProperty('shownSample');
+});
+
 test('a notification is found for 90 days', async () => {
   const days = 90 * 24 * 60 * 60;
   const slices = [ended(), ended()];

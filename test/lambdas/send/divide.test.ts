@@ -5,6 +5,7 @@ import {
   divide,
   eventWindowSeconds,
   paceOf,
+  shownSampleOf,
   slicesOf,
 } from '../../../lambdas/send/divide.ts';
 import { eventSeconds, seconds } from '../../fixtures/cost-model.ts';
@@ -33,6 +34,15 @@ test.each([
   [5_000_000, 16],
 ])('%i subscribers make %i slices', (subscribers, count) => {
   expect(slices({ subscribers })).toHaveLength(count);
+});
+
+test.each([
+  ['of more than 100,000 subscribers', { subscribers: 100_001 }, 10],
+  ['of fewer', { subscribers: 100_000 }, undefined],
+  ['of user ids', { userIds: ['u'] }, undefined],
+])('an audience %s has the sample %s', (_, audience, expected) => {
+  expect(shownSampleOf(audience, { shownSample: 10 })).toBe(expected);
+  expect(shownSampleOf(audience, {})).toBeUndefined();
 });
 
 test('a slower pace makes fewer slices, and each gets an equal part of it', () => {

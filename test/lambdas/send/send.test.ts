@@ -40,6 +40,31 @@ test('the notification is stored with its content, its audience and its division
   ]);
 });
 
+test('of a large broadcast to everyone, a sample of the browsers reports `shown`', async () => {
+  const setup = deliverySetup();
+  const sampling = { ...project, plan: { shownSample: 10 } };
+  const send = (channels?: readonly string[]) =>
+    setup.time.until(
+      setup.startSend(
+        {
+          ...{ audience: { subscribers: 100_001 }, respondAsync: true },
+          request: { title: 'T', ...(channels && { channels: [...channels] }) },
+        },
+        setup.deps,
+        sampling,
+      ),
+    );
+  await send();
+  await send(['news']);
+  const [everyone, some] = setup.notifications();
+  expect(everyone).toMatchObject({ shownSample: 10 });
+  expect(some).not.toHaveProperty('shownSample');
+  const asked = setup.started.map(({ notificationId: id, shownSample }) => ({ id, shownSample }));
+  expect(asked).toContainEqual({ id: everyone!.notificationId, shownSample: 10 });
+  expect(asked).not.toContainEqual({ id: everyone!.notificationId, shownSample: undefined });
+  expect(asked).not.toContainEqual({ id: some!.notificationId, shownSample: 10 });
+});
+
 describe('the monthly cap', () => {
   test.each([
     [undefined, 1, 1],

@@ -74,6 +74,7 @@ test('begin takes a unit of the month and stores the notification', async () => 
     projectRef: project,
     notificationId: begun.id,
     content: { title: 'T', url: 'https://example.com/' },
+    shownSample: 10,
     ...{ subscribers: 3, conditions: {}, slices: 1, countersPerSlice: 1 },
     respondedAsync: false,
     sentAt: '2126-11-20T12:00:00.000Z',

@@ -36,7 +36,7 @@ export function newNotification(
     content: { title: 'T', body: undefined, url: 'https://example.com/' },
     division: {
       ...{ subscribers: 3, conditions: {}, slices: 1, countersPerSlice: 1 },
-      respondedAsync: false,
+      ...{ shownSample: 10, respondedAsync: false },
     },
     sentAt: new Date(sentAt),
   };

@@ -1,10 +1,7 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
-import { type MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { disagreement } from '../../../contract/metrics.ts';
-import type { FunctionName } from '../../../contract/routes.ts';
-import { inGroups } from '../../../lib/alarms/alarm-definitions.ts';
-import { sum } from '../../../lib/alarms/metric-math.ts';
-import { synthesize } from '../../fixtures/synthesized-stack.ts';
+import { disagreement } from '../../contract/metrics.ts';
+import type { FunctionName } from '../../contract/routes.ts';
+import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const topic = 'arn:aws:sns:eu-west-1:123456789012:on-call';
 const { resources, template, functionNamed } = synthesize({ alarmTopicArn: topic });
@@ -92,22 +89,15 @@ test.each<FunctionName>([
   });
 });
 
-test('an alarm on more metrics than CloudWatch takes for one becomes two', () => {
-  const metrics = Array.from({ length: 11 }, (_, index) => {
-    return new Metric({ namespace: 'N', metricName: `M${index}` });
-  });
-  const definitions = inGroups('Throttles', metrics, (group) => ({
-    severity: 'page',
-    metric: sum(group),
-    threshold: 1,
-    description: 'Throttled.',
-  }));
-  const watched = Object.entries(definitions).map(([id, { metric }]) => [
-    id,
-    Object.keys((metric as MathExpression).usingMetrics).length,
-  ]);
-  expect(watched).toEqual([
-    ['Throttles', 10],
-    ['Throttles2', 1],
-  ]);
+test('the alarms cost at most three dollars a month', () => {
+  const metrics = alarms.flatMap(
+    ([
+      ,
+      {
+        Properties: { Metrics = [{ MetricStat: {} }] },
+      },
+    ]) => (Metrics as readonly { readonly MetricStat?: object }[]).filter((one) => one.MetricStat),
+  );
+  expect(metrics.length).toBeLessThanOrEqual(25);
+  expect(0.1 * metrics.length + 0.5).toBeLessThanOrEqual(3);
 });

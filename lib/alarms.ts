@@ -1,0 +1,244 @@
+import { Annotations, Duration, Stack, Token } from 'aws-cdk-lib';
+import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as sns from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import type { HttpApi } from './http-api.ts';
+import type { PushMetrics } from './push-metrics.ts';
+import type { ServiceFunction } from './service-function.ts';
+import type { Settings } from './settings.ts';
+
+export interface AlarmsProps {
+  readonly settings: Settings;
+  /** Where they publish to, if the operator gives a construct. */
+  readonly topic: sns.ITopic | undefined;
+  readonly api: HttpApi;
+  readonly pushes: PushMetrics;
+  readonly deliver: ServiceFunction;
+}
+
+interface Definition {
+  /**
+   * `page`: users are affected now, so the alarm is a cause of the composite alarm that pages people.
+   * `warning`: it notifies by itself, and can wait until morning.
+   * @default warning
+   */
+  readonly severity?: 'page' | 'warning';
+  readonly metric: cloudwatch.IMetric;
+  /**
+   * Value of the metric from which a period is bad.
+   * @default 1
+   */
+  readonly threshold?: number;
+  /** The event, for the operator. */
+  readonly description: string;
+}
+
+/**
+ * The alarms on which somebody acts tonight or this week: decision 15 has the reason of each, and what notices the
+ * faults without an alarm of their own. Each metric costs ten cents a month. An alarm's name is its heading in the
+ * runbook: `ServerErrors` is "Server errors".
+ */
+function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency } }: AlarmsProps) {
+  const ofAll = { part: api.metric('5xx', 'Sum'), whole: api.metric('Count', 'Sum') };
+  // Apart from all requests: thousands of events per second would hide that every send fails.
+  const ofSends = { part: api.sendMetric('5xx', 'Sum'), whole: api.sendMetric('Count', 'Sum') };
+  const hour = Duration.hours(1);
+  const attempted = pushes.metricOf('attempted');
+  return {
+    ServerErrors: {
+      severity: 'page',
+      metric: math('IF(part >= 5, 100 * part / whole, 0)', ofAll),
+      threshold: 5,
+      description: 'At least 5 % of all requests got a 5xx response.',
+    },
+    // For sites with a few requests in an hour. One error is no outage; two may be one request and its repetition.
+    HourlyServerErrors: {
+      severity: 'page',
+      metric: math('IF(part >= 2, 100 * part / whole, 0)', ofAll, hour),
+      threshold: 50,
+      description: 'At least half of all requests of an hour got a 5xx response.',
+    },
+    // Both in one, as sends are never that many: of two errors at least half, of more at least 5 %.
+    SendErrors: {
+      severity: 'page',
+      metric: math(
+        'IF(part >= 3, 100 * part / whole, IF(part >= 2, 10 * part / whole, 0))',
+        ofSends,
+        hour,
+      ),
+      threshold: 5,
+      description: 'At least 5 % of the sends of an hour, or half of a few, got a 5xx response.',
+    },
+    FailedPushes: {
+      severity: 'page',
+      // Otherwise one project's old list would page, or hide that a push service is down.
+      metric: math('IF(part - own >= 50, 100 * (part - own) / (whole - own), 0)', {
+        part: pushes.metricOf('failed'),
+        whole: attempted,
+        own: pushes.metricOf('failedForOwner'),
+      }),
+      threshold: 20,
+      description:
+        'At least 20 % of the pushes failed. Failures that only the project can repair do not count.',
+    },
+    DroppedInvocations: {
+      severity: 'page',
+      metric: deliver.metric('AsyncEventsDropped', { statistic: 'Sum' }),
+      description:
+        'Lambda gave up an invocation of the deliver function, after three failures or an hour ' +
+        'without free concurrency: part of an audience was not notified.',
+    },
+    VapidRefusals: {
+      metric: math('IF(part >= 10, 100 * part / whole, 0)', {
+        part: pushes.metricOf('vapidRefused'),
+        whole: attempted,
+      }),
+      description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
+    },
+    UnreachedSubscribers: {
+      metric: pushes.metricOf('unreached'),
+      description: 'A notification was not sent to all subscribers of its audience.',
+    },
+    InterruptedPushes: {
+      metric: pushes.metricOf('interrupted'),
+      description: 'A function crashed while it pushed: the outcome of some pushes is unknown.',
+    },
+    ResultsNotStored: {
+      metric: pushes.metricOf('resultsNotStored'),
+      description: 'The counts of a notification, or its cancellation, could not be stored.',
+    },
+    SubscribersRefused: {
+      metric: pushes.refusals(),
+      description: 'A project has as many subscribers as its cap allows, and refuses new ones.',
+    },
+    CountsDisagree: {
+      metric: pushes.disagreements(),
+      description: 'Counts of a notification or of a project contradict each other.',
+    },
+    AccountConcurrency: {
+      // Of all functions in the account and region; it has no dimensions.
+      metric: new cloudwatch.Metric({
+        namespace: 'AWS/Lambda',
+        metricName: 'ClaimedAccountConcurrency',
+        statistic: 'Maximum',
+      }),
+      threshold: 0.8 * accountConcurrency,
+      description: 'The account runs nearly as many functions as AWS allows.',
+    },
+  } satisfies Readonly<Record<string, Definition>>;
+}
+
+/** As in the runbook. */
+export type AlarmName = 'UsersAffected' | keyof ReturnType<typeof definitionsFor>;
+
+/**
+ * The alarms of the service. Those with the severity `page` are the causes of one composite alarm,
+ * `UsersAffected`, so that people are paged once. The others notify by themselves.
+ */
+export class Alarms extends Construct {
+  /** The composite alarm first. */
+  readonly alarms: Readonly<Record<AlarmName, cloudwatch.AlarmBase>>;
+  readonly topic: sns.ITopic | undefined;
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const { settings } = props;
+    const definitions = Object.entries<Definition>(definitionsFor(props));
+    const alarms = definitions.map(([name, definition]) => ({
+      name,
+      isPage: definition.severity === 'page',
+      alarm: this.alarm(name, definition, described(settings, name, definition)),
+    }));
+    const pages = alarms.filter(({ isPage }) => isPage).map(({ alarm }) => alarm);
+    const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
+      alarmRule: cloudwatch.AlarmRule.anyOf(...pages),
+      alarmDescription: described(settings, 'UsersAffected', {
+        severity: 'page',
+        description: 'An alarm with the severity page fires.',
+      }),
+    });
+    this.topic = props.topic ?? alarmTopic(this, settings);
+    if (this.topic !== undefined) {
+      const action = new SnsAction(this.topic);
+      const warnings = alarms.filter(({ isPage }) => !isPage).map(({ alarm }) => alarm);
+      for (const alarm of [usersAffected, ...warnings]) alarm.addAlarmAction(action);
+    }
+    const all = [
+      ['UsersAffected', usersAffected],
+      ...alarms.map(({ name, alarm }) => [name, alarm]),
+    ];
+    this.alarms = Object.fromEntries(all) as Record<AlarmName, cloudwatch.AlarmBase>;
+  }
+
+  private alarm(id: string, { metric, threshold = 1 }: Definition, alarmDescription: string) {
+    return new cloudwatch.Alarm(this, id, {
+      metric,
+      threshold,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      // No data: nothing happened.
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      alarmDescription,
+    });
+  }
+}
+
+function math(
+  expression: string,
+  usingMetrics: Record<string, cloudwatch.IMetric>,
+  period = Duration.minutes(5),
+): cloudwatch.MathExpression {
+  return new cloudwatch.MathExpression({ expression, usingMetrics, period });
+}
+
+/** `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. */
+function described(
+  { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
+  id: string,
+  { severity = 'warning', description }: Pick<Definition, 'severity' | 'description'>,
+): string {
+  const anchor = id.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
+  return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${anchor}`;
+}
+
+/**
+ * The topic of the settings, to which alarms publish.
+ * @returns undefined if the operator wants none, or after a warning at synthesis.
+ */
+function alarmTopic(
+  scope: Construct,
+  { stage, alarmEmail, alarmTopicArn }: Pick<Settings, 'stage' | 'alarmEmail' | 'alarmTopicArn'>,
+): sns.ITopic | undefined {
+  if (alarmTopicArn !== undefined) {
+    return sns.Topic.fromTopicArn(scope, 'Topic', alarmTopicArn);
+  }
+  if (alarmEmail !== undefined) {
+    return alarmEmail === 'none' ? undefined : emailTopic(scope, alarmEmail);
+  }
+  if (stage !== 'dev') {
+    Annotations.of(scope).addWarningV2(
+      'carillon:alarmAction',
+      'Alarms notify nobody: set alarmEmail, to an address of yours or to "none", or alarmTopicArn.',
+    );
+  }
+  return undefined;
+}
+
+function emailTopic(scope: Construct, address: string): sns.Topic {
+  const topic = new sns.Topic(scope, 'Topic', { enforceSSL: true });
+  // With another id, the address would have to be confirmed again.
+  new sns.Subscription(topic, Token.isUnresolved(address) ? 'Email' : address, {
+    topic,
+    protocol: sns.SubscriptionProtocol.EMAIL,
+    endpoint: address,
+  });
+  // The policy that requires TLS replaces the default one, which allows the account to publish.
+  topic.grantPublish(
+    new iam.ServicePrincipal('cloudwatch.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  );
+  return topic;
+}
