@@ -1,6 +1,11 @@
 import * as z from 'zod/mini';
 import type { Issue } from '../errors.ts';
-import { channelPattern, idempotencyKeyPattern, projectIdPattern } from '../formats.ts';
+import {
+  channelPattern,
+  hasVisibleCharacter,
+  idempotencyKeyPattern,
+  projectIdPattern,
+} from '../formats.ts';
 import { limits } from '../limits.ts';
 
 /** Fields that several requests have. */
@@ -37,11 +42,8 @@ export function text(min: number, max: number) {
   );
 }
 
-/** A character that people see: no space, no control or format character, no other blank. */
-const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
-
 export const hasVisible = z.refine<string>(
-  (value) => value === '' || visible.test(value),
+  (value) => value === '' || hasVisibleCharacter(value),
   'must have a visible character',
 );
 

@@ -162,19 +162,15 @@ export function readSendForm(form: SendForm): {
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
   return {
     notification: body as unknown as SendRequest,
-    issues: [...issues.map((issue) => withAdvice(issue, form)), ...ownIssues(form, body, issues)],
+    issues: [...issues.map((issue) => withAdvice(issue, form)), ...ownIssues(form, body)],
   };
 }
 
 /** What only the form refuses. */
-function ownIssues(form: SendForm, body: object, found: readonly Issue[]): readonly Issue[] {
-  const isBlank = !hasVisibleCharacter(form.title) && found.every(({ path }) => path !== 'title');
+function ownIssues(form: SendForm, body: object): readonly Issue[] {
   // Somebody who wants a part of the subscribers must not reach everyone.
   const isForAll = form.to === 'some' && !hasConditions(conditionsOf(body));
-  return [
-    ...(isBlank ? [{ path: 'title', message: fields.title.blank! }] : []),
-    ...(isForAll ? [{ path: 'channels', message: 'Choose a channel or a last visit' }] : []),
-  ];
+  return isForAll ? [{ path: 'channels', message: 'Choose a channel or a last visit' }] : [];
 }
 
 /** The field in which users are named. */
@@ -204,7 +200,7 @@ function withAdvice({ path, message }: Issue, form: SendForm): Issue {
   const { blank = message, kind } = fieldAt(path) ?? {};
   const value = path.split(/[.[\]]+/).reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
-  if (value.trim() === '') return { path, message: blank };
+  if (!hasVisibleCharacter(value)) return { path, message: blank };
   if (kind === 'object' && !isJson(value))
     return { path, message: 'is not JSON; check quotes and commas' };
   return { path, message };

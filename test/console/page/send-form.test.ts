@@ -67,7 +67,7 @@ test.each<[Partial<SendForm>, string]>([
 
 test('a blank title is an issue beside others, once', () => {
   const { issues } = readSendForm({ ...emptySendForm, title: '\u200b', ttl: 'soon' });
-  expect(issues.map(({ path }) => path)).toEqual(['ttl', 'title']);
+  expect(issues.map(({ path }) => path)).toEqual(['title', 'ttl']);
 });
 
 test.each(['🎉', '‮a', '.', '👩‍👩‍👧', 'ـ'])('%j is a title that people see', (title) => {
