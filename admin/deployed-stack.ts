@@ -5,7 +5,7 @@ import {
   paginateListStackResources,
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation';
-import { serviceTag } from '../contract/stack-name.ts';
+import { serviceTag } from '../contract/infrastructure/stack-name.ts';
 import { deployCall } from './calls.ts';
 import { ConnectionError } from './errors.ts';
 

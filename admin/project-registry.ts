@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../contract/errors.ts';
-import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/formats.ts';
-import { limits } from '../contract/limits.ts';
-import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/project.ts';
-import type { MemberRole } from '../contract/routes.ts';
-import type { ProjectTables } from '../contract/tables.ts';
+import type { ProjectTables } from '../contract/infrastructure/tables.ts';
+import { ServiceError } from '../contract/wire/errors.ts';
+import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/wire/formats.ts';
+import { limits } from '../contract/wire/limits.ts';
+import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/wire/project.ts';
+import type { MemberRole } from '../contract/wire/routes.ts';
 import { type ProjectUsage, projectUsage, utcMonth } from '../lambdas/store/counters.ts';
 import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import {

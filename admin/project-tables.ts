@@ -1,4 +1,8 @@
-import { type ProjectTables, type TableVariable, tableVariables } from '../contract/tables.ts';
+import {
+  type ProjectTables,
+  type TableVariable,
+  tableVariables,
+} from '../contract/infrastructure/tables.ts';
 
 /** @param names table names by the environment variable that contains them. */
 export function projectTables(names: Readonly<Record<TableVariable, string>>): ProjectTables {

@@ -4,7 +4,7 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { RestoredTables } from '../contract/tables.ts';
+import type { RestoredTables } from '../contract/infrastructure/tables.ts';
 import { subscriptionPages } from '../lambdas/store/all-subscriptions.ts';
 import type { ProjectItem, VapidKeyItem } from '../lambdas/store/items.ts';
 import {

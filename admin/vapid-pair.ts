@@ -1,7 +1,7 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type JsonWebKey } from 'node:crypto';
 import webpush from 'web-push';
-import { decodeBase64, encodeBase64url } from '../contract/base64url.ts';
-import type { VapidKeys } from '../contract/project.ts';
+import { decodeBase64, encodeBase64url } from '../contract/text/base64url.ts';
+import type { VapidKeys } from '../contract/wire/project.ts';
 
 /** The message says which key is invalid. */
 export class InvalidVapidPair extends Error {

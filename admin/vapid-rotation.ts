@@ -1,8 +1,8 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { countText } from '../contract/count-text.ts';
-import type { VapidKeys } from '../contract/project.ts';
-import type { ProjectTables } from '../contract/tables.ts';
+import type { ProjectTables } from '../contract/infrastructure/tables.ts';
+import { countText } from '../contract/text/text.ts';
+import type { VapidKeys } from '../contract/wire/project.ts';
 import {
   hashesOfEarlierPairs,
   removeAllOfEarlierPairs,

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { runCommandLine } from '../admin/terminal/command-line.ts';
 import { processTerminal } from '../admin/terminal/terminal.ts';
 import { installNode } from '../bin/deployed-node.ts';
-import { nodeVersion } from '../contract/runtime.ts';
+import { nodeVersion } from '../contract/infrastructure/runtime.ts';
 import type { Latency } from './push-server.ts';
 
 const { output, messages } = processTerminal;

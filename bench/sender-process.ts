@@ -1,5 +1,5 @@
 import { createECDH, randomBytes } from 'node:crypto';
-import type { VapidKeys } from '../contract/project.ts';
+import type { VapidKeys } from '../contract/wire/project.ts';
 
 export interface Subscription {
   readonly endpoint: string;

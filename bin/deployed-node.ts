@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { nodeVersion } from '../contract/runtime.ts';
+import { nodeVersion } from '../contract/infrastructure/runtime.ts';
 
 /** Kept until the next `npm ci`. */
 const cache = 'node_modules/.cache/carillon';

@@ -1,8 +1,8 @@
 /** Writes what is generated from the code. Its argument: `api-docs`, `execution-policy` or `licences`. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '../contract/openapi/document.ts';
-import { generatedDocuments, withGeneratedBlocks } from '../contract/openapi/reference.ts';
+import { openApiDocument } from '../contract/wording/openapi/document.ts';
+import { generatedDocuments, withGeneratedBlocks } from '../contract/wording/openapi/reference.ts';
 import { executionPolicy } from '../lib/execution-policy.ts';
 import { version } from '../package.json' with { type: 'json' };
 import { llmsText } from './llms.ts';

@@ -1,8 +1,8 @@
 /** Checks that a version is ready to be tagged. With `--tag`, also that the tag names it. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { notificationContentSchema } from '../contract/schemas/notification.ts';
-import { sliceSchema } from '../contract/slice.ts';
+import { sliceSchema } from '../contract/infrastructure/slice.ts';
+import { notificationContentSchema } from '../contract/wire/notification.ts';
 
 export interface Release {
   readonly version: string;

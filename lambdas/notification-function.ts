@@ -1,4 +1,4 @@
-import type { routes } from '../contract/routes.ts';
+import type { routes } from '../contract/wire/routes.ts';
 import { countChecker } from './results/count-checker.ts';
 import { routeFunction } from './route-function.ts';
 import { deliveriesOf } from './store/deliveries.ts';

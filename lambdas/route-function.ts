@@ -1,11 +1,11 @@
-import { readEnvironment } from '../contract/environment.ts';
+import { readEnvironment } from '../contract/infrastructure/environment.ts';
 import {
   type Route,
   type RouteName,
   type RouteVariable,
   type VariableOf,
   variablesOf,
-} from '../contract/routes.ts';
+} from '../contract/wire/routes.ts';
 import { serviceLogger } from './http/service-logger.ts';
 import { browserConflictRetries, documentClient } from './store/dynamo.ts';
 import { projectStore } from './store/projects.ts';

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import * as budgets from 'aws-cdk-lib/aws-budgets';
 import { Construct } from 'constructs';
-import { serviceTag } from '../contract/stack-name.ts';
+import { serviceTag } from '../contract/infrastructure/stack-name.ts';
 
 export interface BudgetProps {
   readonly service: string;

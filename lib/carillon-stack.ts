@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { stackNameOf } from '../contract/stack-name.ts';
+import { stackNameOf } from '../contract/infrastructure/stack-name.ts';
 import { Carillon } from './carillon.ts';
 import type { Settings } from './settings.ts';
 

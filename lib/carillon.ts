@@ -9,16 +9,20 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as route53 from 'aws-cdk-lib/aws-route53';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { Quotas } from '../contract/aws-quotas.ts';
-import type { DeployedSettings } from '../contract/environment.ts';
+import type { Quotas } from '../contract/infrastructure/aws-quotas.ts';
+import type { DeployedSettings } from '../contract/infrastructure/environment.ts';
+import {
+  outputPrefixOf,
+  serviceNameOf,
+  serviceTag,
+} from '../contract/infrastructure/stack-name.ts';
+import { outputOf, type TableName, tableNames } from '../contract/infrastructure/tables.ts';
 import {
   type FunctionName,
   type OtherVariable,
   type RouteName,
   routes,
-} from '../contract/routes.ts';
-import { outputPrefixOf, serviceNameOf, serviceTag } from '../contract/stack-name.ts';
-import { outputOf, type TableName, tableNames } from '../contract/tables.ts';
+} from '../contract/wire/routes.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
 import { type AlarmName, Alarms } from './alarms.ts';
 import { Budget } from './budget.ts';

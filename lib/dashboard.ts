@@ -1,7 +1,7 @@
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { pushMetrics } from '../contract/metrics.ts';
+import type { pushMetrics } from '../contract/infrastructure/metrics.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ServiceFunction } from './service-function.ts';

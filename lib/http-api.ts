@@ -9,7 +9,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
-import { type Route, type RouteName, routes } from '../contract/routes.ts';
+import { type Route, type RouteName, routes } from '../contract/wire/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 
 /**

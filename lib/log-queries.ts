@@ -1,6 +1,6 @@
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { refusal } from '../contract/metrics.ts';
+import { refusal } from '../contract/infrastructure/metrics.ts';
 import { accessLog } from './http-api.ts';
 
 export interface LogQueriesProps {

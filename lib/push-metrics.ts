@@ -9,7 +9,7 @@ import {
   metricNamespace,
   pushMetrics,
   refusal,
-} from '../contract/metrics.ts';
+} from '../contract/infrastructure/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 /** The metrics that functions report about pushes, and the metrics that are counted in logs. */

@@ -5,10 +5,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import type { Construct, Node } from 'constructs';
-import type { EnvironmentName } from '../contract/environment.ts';
-import { type FunctionFacts, type FunctionName, functions } from '../contract/routes.ts';
-import { nodeVersion } from '../contract/runtime.ts';
-import { sliceTimeline } from '../contract/timeline.ts';
+import type { EnvironmentName } from '../contract/infrastructure/environment.ts';
+import { nodeVersion } from '../contract/infrastructure/runtime.ts';
+import { sliceTimeline } from '../contract/infrastructure/timeline.ts';
+import { type FunctionFacts, type FunctionName, functions } from '../contract/wire/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 import { SettingsError } from './settings.ts';
 

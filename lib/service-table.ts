@@ -3,7 +3,6 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import type { TableAction } from '../contract/routes.ts';
 import {
   constructIdOf,
   type TableKey,
@@ -11,7 +10,8 @@ import {
   tableKeys,
   tableNames,
   tableVariables,
-} from '../contract/tables.ts';
+} from '../contract/infrastructure/tables.ts';
+import type { TableAction } from '../contract/wire/routes.ts';
 import { byUserIndex } from '../lambdas/store/items.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 import type { ServiceFunction } from './service-function.ts';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { isExampleAddress } from '../contract/example-address.ts';
-import { defaultLimits } from '../contract/limits.ts';
-import { nearestName } from '../contract/schemas/fields.ts';
+import { isExampleAddress } from '../contract/text/addresses.ts';
+import { nearestName } from '../contract/wire/fields.ts';
+import { defaultLimits } from '../contract/wire/limits.ts';
 
 /** The default of the stage `dev`. Other stages must set the operator's address. */
 const devVapidSubject = 'mailto:operator@example.com';

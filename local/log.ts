@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import type { FunctionLog } from 'aws-emulator/function-pool';
 import type { AccessLine } from 'aws-emulator/gateway';
 import { type Paint, plain } from '../admin/terminal/terminal.ts';
-import { projectIdSchema } from '../contract/schemas/fields.ts';
+import { projectIdSchema } from '../contract/wire/fields.ts';
 
 /** The functions' output: one JSON object per line, `{ time, function, log }`. */
 export const functionLogFile = '.carillon/functions.log';

@@ -15,9 +15,9 @@ import {
   type DeployedSettings,
   type EnvironmentName,
   settingNames,
-} from '../contract/environment.ts';
-import { gatewayResponseTable } from '../contract/gateway-responses.ts';
-import type { TableVariable } from '../contract/tables.ts';
+} from '../contract/infrastructure/environment.ts';
+import { gatewayResponseTable } from '../contract/infrastructure/gateway-responses.ts';
+import type { TableVariable } from '../contract/infrastructure/tables.ts';
 import { provideAssembly } from './assembly.ts';
 import { startingResponse } from './pages.ts';
 import { startPushService } from './push-service/push-service.ts';

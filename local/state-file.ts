@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { clientVariables } from '../contract/client-variables.ts';
+import { clientVariables } from '../contract/infrastructure/client-variables.ts';
 import type { SettingValues, Stack, TableNames } from './stack.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */

@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
-import { projectIdPattern } from '../../contract/formats.ts';
-import { limits } from '../../contract/limits.ts';
+import { projectIdPattern } from '../../contract/wire/formats.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import type { Confirmation } from '../terminal/ask.ts';
 import { type Paint, type ProgressBar, printable, type Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';

@@ -4,20 +4,20 @@ import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { type Quotas, quotasSchema } from '../../contract/aws-quotas.ts';
+import { type Quotas, quotasSchema } from '../../contract/infrastructure/aws-quotas.ts';
 import {
   type DeployedSettings,
   readEnvironment,
   settingNames,
-} from '../../contract/environment.ts';
-import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/stack-name.ts';
+} from '../../contract/infrastructure/environment.ts';
+import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/infrastructure/stack-name.ts';
 import {
   outputOf,
   type ProjectTables,
   type TableName,
   tableNames,
   tableVariables,
-} from '../../contract/tables.ts';
+} from '../../contract/infrastructure/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { deployCall } from '../calls.ts';
 import { type AwsFacts, awsFacts, type LambdaFacts, lambdaFacts } from '../doctor/aws-facts.ts';

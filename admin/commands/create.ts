@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { pathOf } from '../../contract/path-of.ts';
-import type { VapidKeys } from '../../contract/project.ts';
-import { routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import type { VapidKeys } from '../../contract/wire/project.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { sdkSource } from '../calls.ts';
 import { readSecret } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';

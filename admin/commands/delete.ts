@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { countOf } from '../../contract/count-text.ts';
+import { countOf } from '../../contract/text/text.ts';
 import type { RemovedItems } from '../../lambdas/store/project-removal.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import {

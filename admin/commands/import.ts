@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { countOf, countText } from '../../contract/count-text.ts';
-import { channels } from '../../contract/schemas/fields.ts';
+import { countOf, countText } from '../../contract/text/text.ts';
+import { channels } from '../../contract/wire/fields.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import {
   batchImport,

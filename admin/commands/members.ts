@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
-import { limits } from '../../contract/limits.ts';
-import { type MemberRole, memberRoles } from '../../contract/routes.ts';
-import { shellString } from '../../contract/shell-string.ts';
+import { shellString } from '../../contract/text/text.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';

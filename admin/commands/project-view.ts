@@ -1,6 +1,6 @@
-import { countText } from '../../contract/count-text.ts';
-import type { DeployedSettings } from '../../contract/environment.ts';
-import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contract/project.ts';
+import type { DeployedSettings } from '../../contract/infrastructure/environment.ts';
+import { countText } from '../../contract/text/text.ts';
+import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contract/wire/project.ts';
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
 import { fieldLines } from '../terminal/table.ts';

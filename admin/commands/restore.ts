@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { countOf, countText } from '../../contract/count-text.ts';
+import { countOf, countText } from '../../contract/text/text.ts';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
 import { batchImport } from '../../lambdas/store/subscription-import.ts';
 import { CommandError } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
-import { countText } from '../../contract/count-text.ts';
-import type { VapidKeys } from '../../contract/project.ts';
+import { countText } from '../../contract/text/text.ts';
+import type { VapidKeys } from '../../contract/wire/project.ts';
 import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { nearestName } from '../../contract/schemas/fields.ts';
+import { nearestName } from '../../contract/wire/fields.ts';
 import { deployName, programName } from '../calls.ts';
 import { ProjectNotFound } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';

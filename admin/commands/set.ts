@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { countText } from '../../contract/count-text.ts';
-import { type OldWorkerName, oldWorkerNames } from '../../contract/old-worker.ts';
-import { type Plan, type UserIdMode, userIdModes } from '../../contract/project.ts';
-import { type RouteName, routeNames } from '../../contract/routes.ts';
+import { countText } from '../../contract/text/text.ts';
+import { type OldWorkerName, oldWorkerNames } from '../../contract/wire/old-worker.ts';
+import { type Plan, type UserIdMode, userIdModes } from '../../contract/wire/project.ts';
+import { type RouteName, routeNames } from '../../contract/wire/routes.ts';
 import type { PlanChange } from '../project-registry.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { printable } from '../terminal/terminal.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { countText } from '../../contract/count-text.ts';
+import { countText } from '../../contract/text/text.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { table, truncate } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';

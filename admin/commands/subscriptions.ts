@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError } from 'commander';
-import { countOf, countText } from '../../contract/count-text.ts';
+import { countOf, countText } from '../../contract/text/text.ts';
 import { pruneSubscriptions, subscriptionPages } from '../../lambdas/store/all-subscriptions.ts';
 import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';

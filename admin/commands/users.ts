@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { countText } from '../../contract/count-text.ts';
-import { limits } from '../../contract/limits.ts';
-import { userSchema } from '../../contract/schemas/user.ts';
+import { countText } from '../../contract/text/text.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { userSchema } from '../../contract/wire/user.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { batchGet } from '../../lambdas/store/batches.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';

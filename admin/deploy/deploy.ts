@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { stackNameOf } from '../../contract/stack-name.ts';
+import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
 import { programName } from '../calls.ts';
 import { connect } from '../commands/connection.ts';
 import { projectCard } from '../commands/create.ts';

@@ -1,5 +1,5 @@
 import { DeleteStackCommand, waitUntilStackDeleteComplete } from '@aws-sdk/client-cloudformation';
-import { countOf } from '../../contract/count-text.ts';
+import { countOf } from '../../contract/text/text.ts';
 import { deployedStack, stackStateOf } from '../deployed-stack.ts';
 import { CommandError } from '../errors.ts';
 import type { Conversation } from '../terminal/ask.ts';

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Quotas } from '../../contract/aws-quotas.ts';
+import type { Quotas } from '../../contract/infrastructure/aws-quotas.ts';
 import { deployedStack } from '../deployed-stack.ts';
 
 /** What `doctor` asks AWS about a deployed stack, besides its functions. */

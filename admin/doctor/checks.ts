@@ -1,5 +1,5 @@
-import { settingNames } from '../../contract/environment.ts';
-import { isExampleAddress } from '../../contract/example-address.ts';
+import { settingNames } from '../../contract/infrastructure/environment.ts';
+import { isExampleAddress } from '../../contract/text/addresses.ts';
 import { settingsFileName } from '../calls.ts';
 import type { Connection } from '../commands/connection.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/project-view.ts';

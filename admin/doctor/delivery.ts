@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type FailureReason,
-  type Failures,
-  failureReasons,
-} from '../../contract/failure-reasons.ts';
-import type { PushMessage } from '../../contract/message.ts';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
-import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
-import type { SendRequest } from '../../contract/schemas/notification.ts';
+import { type FailureReason, type Failures, failureReasons } from '../../contract/wire/counts.ts';
+import type { DeliveryCounts } from '../../contract/wire/delivery-counts.ts';
+import type { PushMessage } from '../../contract/wire/message.ts';
+import type { SendRequest } from '../../contract/wire/notification.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { errorOf } from '../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { type MakeAttempts, ProjectClient } from '../../sdk/server/project-client.ts';

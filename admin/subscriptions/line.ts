@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { encodeBase64url } from '../../contract/base64url.ts';
-import type { Project, ProjectRef } from '../../contract/project.ts';
-import { issuesOf, userId, wrong } from '../../contract/schemas/fields.ts';
-import { type Subscription, subscribeSchema } from '../../contract/schemas/subscription.ts';
+import { encodeBase64url } from '../../contract/text/base64url.ts';
+import { issuesOf, userId, wrong } from '../../contract/wire/fields.ts';
+import type { Project, ProjectRef } from '../../contract/wire/project.ts';
+import { type Subscription, subscribeSchema } from '../../contract/wire/subscription.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
 import {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { limits } from '../../contract/limits.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import { CommandError } from '../errors.ts';
 
 type Chunks = AsyncIterable<Uint8Array>;

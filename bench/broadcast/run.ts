@@ -3,10 +3,10 @@
  * process that started it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
-import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
-import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
+import type { DeliveryCounts } from '../../contract/wire/delivery-counts.ts';
+import type { NotificationResult, SendResult } from '../../contract/wire/notification.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { startStack } from '../../local/stack.ts';
 import { projectId, seed } from './seed.ts';
 

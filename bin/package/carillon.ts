@@ -6,7 +6,7 @@ import { installedApp } from '../../admin/deploy/cdk.ts';
 import { runDeploy } from '../../admin/deploy/run.ts';
 import { carillonJson } from '../../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../../admin/terminal/terminal.ts';
-import { stackNameOf } from '../../contract/stack-name.ts';
+import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
 import { executionPolicy } from '../../lib/execution-policy.ts';
 import { readSettings } from '../../lib/settings.ts';
 

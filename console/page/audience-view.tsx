@@ -12,9 +12,9 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { countOf, countText } from '../../contract/count-text.ts';
-import { type AudienceCounts, channelsByCount } from '../../contract/schemas/project.ts';
-import { type UserSubscriptions, userSchema } from '../../contract/schemas/user.ts';
+import { countOf, countText } from '../../contract/text/text.ts';
+import { type AudienceCounts, channelsByCount } from '../../contract/wire/project-result.ts';
+import { type UserSubscriptions, userSchema } from '../../contract/wire/user.ts';
 import { useNotifications, useProject } from './calls/queries.ts';
 import { LineChart } from './charts.tsx';
 import { rateText } from './format.ts';

@@ -1,6 +1,6 @@
 import { Box, Text, useMatches } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { countText } from '../../contract/count-text.ts';
+import { countText } from '../../contract/text/text.ts';
 import { dateText } from './format.ts';
 
 /** Charts of numbers over time, in percentages of their width: texts and lines keep their size. */

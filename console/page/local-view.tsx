@@ -1,7 +1,7 @@
 import { Anchor, Badge, Button, Group, Progress, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { limits } from '../../contract/limits.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { addSimulatedBrowsers, startSdk } from './calls/local-stack.ts';
 import { useProject } from './calls/queries.ts';

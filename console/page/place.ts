@@ -1,4 +1,4 @@
-import { projectIdPattern } from '../../contract/formats.ts';
+import { projectIdPattern } from '../../contract/wire/formats.ts';
 
 /** The views, in the order of the menu. `send` is opened by a button. `local`: what only a local stack has. */
 export const viewTitles = {

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
-import { includes, routes } from '../../contract/routes.ts';
-import type { ProjectResult } from '../../contract/schemas/project.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
+import { includes, routes } from '../../contract/wire/routes.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import type { Place, ViewName } from './place.ts';
 import type { SendForm } from './send/send-form.ts';

@@ -1,6 +1,6 @@
 import { Button, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
-import { countText } from '../../contract/count-text.ts';
-import type { ProjectResult } from '../../contract/schemas/project.ts';
+import { countText } from '../../contract/text/text.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { useProject } from './calls/queries.ts';
 import { monthEndText, timeText } from './format.ts';
 import { keyTexts, useColors } from './frame.tsx';

@@ -7,7 +7,7 @@ import {
   projectIdPattern,
   secretKeyPattern,
   secretKeyPrefix,
-} from '../../contract/formats.ts';
+} from '../../contract/wire/formats.ts';
 import { projectClient } from './calls/queries.ts';
 import { bell, Icon } from './icons.tsx';
 import type { SignedIn } from './session.ts';

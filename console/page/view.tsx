@@ -29,7 +29,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import type { Tone } from '../../contract/delivery-verdict.ts';
+import type { Tone } from '../../contract/wording/delivery-verdict.ts';
 import { failureText } from './calls/failure-text.ts';
 import { agoText, timeText } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { readEnvironment } from '../../contract/environment.ts';
-import { variablesOf } from '../../contract/routes.ts';
+import { readEnvironment } from '../../contract/infrastructure/environment.ts';
+import { variablesOf } from '../../contract/wire/routes.ts';
 import { chain, requestLog } from '../http/chain.ts';
 import { throughProxy } from '../http/request.ts';
 import { errorResponses, type Logged } from '../http/response.ts';

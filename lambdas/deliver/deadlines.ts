@@ -1,6 +1,6 @@
-import { ServiceError } from '../../contract/errors.ts';
-import type { Slice } from '../../contract/slice.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
 
 /** When the work of an invocation on a slice has to end: epoch ms. */
 export interface Deadlines {

@@ -1,5 +1,5 @@
-import type { SigningProject } from '../../contract/project.ts';
-import type { Slice } from '../../contract/slice.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
+import type { SigningProject } from '../../contract/wire/project.ts';
 import { freeAt } from '../results/summary.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SliceStore } from '../store/slices.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Environment } from '../../contract/environment.ts';
-import type { SigningProject } from '../../contract/project.ts';
-import type { VariableOf } from '../../contract/routes.ts';
+import type { Environment } from '../../contract/infrastructure/environment.ts';
+import type { SigningProject } from '../../contract/wire/project.ts';
+import type { VariableOf } from '../../contract/wire/routes.ts';
 import { abortAfter } from '../http/request.ts';
 import { vapidSigner } from '../push/crypto/vapid.ts';
 import { inFlight } from '../push/pushing/push-service.ts';

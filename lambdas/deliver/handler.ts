@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
-import { readEnvironment } from '../../contract/environment.ts';
-import { variablesOf } from '../../contract/routes.ts';
-import { sliceSchema } from '../../contract/slice.ts';
-import { sliceTimeline } from '../../contract/timeline.ts';
+import { readEnvironment } from '../../contract/infrastructure/environment.ts';
+import { sliceSchema } from '../../contract/infrastructure/slice.ts';
+import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { variablesOf } from '../../contract/wire/routes.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';
 import { signingProjectStore } from '../store/projects.ts';

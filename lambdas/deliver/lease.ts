@@ -1,6 +1,6 @@
-import type { Recipient } from '../../contract/audience.ts';
-import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
-import { sliceTimeline } from '../../contract/timeline.ts';
+import type { Recipient } from '../../contract/infrastructure/slice.ts';
+import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
 import { interruptedCounts, ReachedUsers } from '../results/summary.ts';
 import type { SliceEnd } from '../store/items.ts';
 import type { LeaseId, Progress, SliceKey, SliceStore, StoredSlice } from '../store/slices.ts';

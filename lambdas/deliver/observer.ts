@@ -1,9 +1,13 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import type { Counts } from '../../contract/counts.ts';
-import { type Failures, failureReasonNames, isForOwner } from '../../contract/failure-reasons.ts';
-import { metricNamespace, pushMetrics } from '../../contract/metrics.ts';
-import type { Slice } from '../../contract/slice.ts';
+import { metricNamespace, pushMetrics } from '../../contract/infrastructure/metrics.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
+import {
+  type Counts,
+  type Failures,
+  failureReasonNames,
+  isForOwner,
+} from '../../contract/wire/counts.ts';
 import { countChecker } from '../results/count-checker.ts';
 
 /** The notification that a log line or a metric is about. */

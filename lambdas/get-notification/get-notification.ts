@@ -1,5 +1,5 @@
-import type { Project } from '../../contract/project.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import type { Project } from '../../contract/wire/project.ts';
 import {
   type FindDependencies,
   findNotification,

@@ -1,9 +1,9 @@
-import { limitOf, type Project, rateLimitsOf } from '../../contract/project.ts';
+import { limitOf, type Project, rateLimitsOf } from '../../contract/wire/project.ts';
 import {
   type AudienceCounts,
   channelsByCount,
   type ProjectResult,
-} from '../../contract/schemas/project.ts';
+} from '../../contract/wire/project-result.ts';
 import type { CountChecker } from '../results/count-checker.ts';
 import { countAudience, type subscriptionSample } from '../store/audience.ts';
 import { type projectUsage, utcMonth } from '../store/counters.ts';

@@ -1,5 +1,5 @@
-import { routes } from '../../contract/routes.ts';
-import { projectQuerySchema } from '../../contract/schemas/project.ts';
+import { projectQuerySchema } from '../../contract/wire/project-result.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

@@ -1,6 +1,6 @@
-import { limits } from '../../contract/limits.ts';
-import { pushServiceOf } from '../../contract/push-services.ts';
-import type { UserSubscriptions } from '../../contract/schemas/user.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { pushServiceOf } from '../../contract/wire/push-services.ts';
+import type { UserSubscriptions } from '../../contract/wire/user.ts';
 import type { UserSubscription } from '../store/audience.ts';
 import { deviceIdOf } from '../store/subscription-keys.ts';
 

@@ -1,5 +1,5 @@
-import { routes } from '../../contract/routes.ts';
-import { userSchema } from '../../contract/schemas/user.ts';
+import { routes } from '../../contract/wire/routes.ts';
+import { userSchema } from '../../contract/wire/user.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import {
   applicationServerKeyPattern,
   identityKeyPattern,
   memberKeyPattern,
   secretKeyPattern,
-} from '../../contract/formats.ts';
-import type { Project } from '../../contract/project.ts';
-import { type Access, includes, type Route, type RouteOf } from '../../contract/routes.ts';
+} from '../../contract/wire/formats.ts';
+import type { Project } from '../../contract/wire/project.ts';
+import { type Access, includes, type Route, type RouteOf } from '../../contract/wire/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { PathIds, TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { Project } from '../../contract/project.ts';
-import type { Route, RouteOf } from '../../contract/routes.ts';
+import type { Project } from '../../contract/wire/project.ts';
+import type { Route, RouteOf } from '../../contract/wire/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { ServiceError } from '../../contract/errors.ts';
-import { type Project, rateLimitOf } from '../../contract/project.ts';
-import type { Access, Route } from '../../contract/routes.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import { type Project, rateLimitOf } from '../../contract/wire/project.ts';
+import type { Access, Route } from '../../contract/wire/routes.ts';
 import type { RateLimitStore } from '../store/rate-limits.ts';
 import { mayCall } from './authenticate.ts';
 import { countedAddress, type PathIds, type TimeLimit } from './request.ts';

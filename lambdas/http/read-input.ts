@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod/mini';
-import { type Issue, ServiceError } from '../../contract/errors.ts';
-import { idempotencyKeySchema, issuesOf } from '../../contract/schemas/fields.ts';
+import { type Issue, ServiceError } from '../../contract/wire/errors.ts';
+import { idempotencyKeySchema, issuesOf } from '../../contract/wire/fields.ts';
 
 /**
  * Parses and validates the JSON body.

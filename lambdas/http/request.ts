@@ -2,10 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { ServiceError } from '../../contract/errors.ts';
-import { ipv6Groups } from '../../contract/ipv6-groups.ts';
-import { notificationIdSchema, projectIdSchema } from '../../contract/schemas/fields.ts';
-import { sendTimeline } from '../../contract/timeline.ts';
+import { sendTimeline } from '../../contract/infrastructure/timeline.ts';
+import { ipv6Groups } from '../../contract/text/addresses.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import { notificationIdSchema, projectIdSchema } from '../../contract/wire/fields.ts';
 import type { Middleware } from './response.ts';
 
 /** The ids in a path. A parameter that is missing, or cannot be an id, is undefined. */

@@ -1,9 +1,9 @@
 import type { MiddlewareObj } from '@middy/core';
 import httpCors from '@middy/http-cors';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { type ErrorBody, errorTable, ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
-import { type Route, routes } from '../../contract/routes.ts';
+import { type ErrorBody, errorTable, ServiceError } from '../../contract/wire/errors.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { type Route, routes } from '../../contract/wire/routes.ts';
 
 export type HttpResponse = APIGatewayProxyStructuredResultV2;
 

@@ -1,7 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context } from 'aws-lambda';
-import type { FunctionName } from '../../contract/routes.ts';
-import type { EventType } from '../../contract/schemas/event.ts';
+import type { EventType } from '../../contract/wire/event.ts';
+import type { FunctionName } from '../../contract/wire/routes.ts';
 
 /** The log of one function, as lines of JSON. No error brings a secret into it. */
 export function serviceLogger(serviceName: FunctionName): Logger {

@@ -1,5 +1,5 @@
-import { routes } from '../../contract/routes.ts';
-import { notificationListQuerySchema } from '../../contract/schemas/notification-list.ts';
+import { notificationListQuerySchema } from '../../contract/wire/notification-list.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

@@ -1,6 +1,6 @@
-import type { Project } from '../../contract/project.ts';
-import type { NotificationList } from '../../contract/schemas/notification.ts';
-import type { NotificationListQuery } from '../../contract/schemas/notification-list.ts';
+import type { NotificationList } from '../../contract/wire/notification.ts';
+import type { NotificationListQuery } from '../../contract/wire/notification-list.ts';
+import type { Project } from '../../contract/wire/project.ts';
 import { isKept, notificationResult } from '../results/notification-result.ts';
 import { itemsOf, type ReadDeliveries } from '../store/deliveries.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';

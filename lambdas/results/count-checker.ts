@@ -1,7 +1,7 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
-import type { Counts } from '../../contract/counts.ts';
-import { disagreement } from '../../contract/metrics.ts';
-import type { DeliveryCounts } from '../../contract/schemas/delivery-counts.ts';
+import { disagreement } from '../../contract/infrastructure/metrics.ts';
+import type { Counts } from '../../contract/wire/counts.ts';
+import type { DeliveryCounts } from '../../contract/wire/delivery-counts.ts';
 
 /** Counts in a response. It leaves out `failures` and `unreached` if nothing failed or was unreached. */
 type RespondedCounts = DeliveryCounts & {

@@ -1,8 +1,8 @@
-import { hasConditions } from '../../contract/conditions.ts';
-import { ServiceError } from '../../contract/errors.ts';
-import { isInProgress } from '../../contract/notification-status.ts';
-import type { Project } from '../../contract/project.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { hasConditions } from '../../contract/wire/conditions.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
+import type { Project } from '../../contract/wire/project.ts';
 import type { Delivery, ReadDeliveries } from '../store/deliveries.ts';
 import type { Division } from '../store/items.ts';
 import {

@@ -1,7 +1,7 @@
-import { hasConditions } from '../../contract/conditions.ts';
-import { addCounts, type Counts, noCounts } from '../../contract/counts.ts';
-import { isInProgress, type NotificationStatus } from '../../contract/notification-status.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { hasConditions } from '../../contract/wire/conditions.ts';
+import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
+import { isInProgress, type NotificationStatus } from '../../contract/wire/notification-status.ts';
 import type { Division } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import type { Progress, StoredSlice } from '../store/slices.ts';

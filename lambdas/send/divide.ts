@@ -1,7 +1,7 @@
-import type { Values } from '../../contract/placeholders.ts';
-import type { Plan } from '../../contract/project.ts';
-import type { Slice } from '../../contract/slice.ts';
-import { sliceSizes } from '../../contract/slice-sizes.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import type { Values } from '../../contract/wire/placeholders.ts';
+import type { Plan } from '../../contract/wire/project.ts';
 import type { Division } from '../store/items.ts';
 import { positionCount } from '../store/subscription-keys.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { limits } from '../../contract/limits.ts';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
-import { sendSchema } from '../../contract/schemas/notification.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { sendSchema } from '../../contract/wire/notification.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { SteadyClock } from '../deliver/deadlines.ts';
 import { sliceDependencies } from '../deliver/dependencies.ts';
 import { observer } from '../deliver/observer.ts';

@@ -2,7 +2,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp 
 import { request as requestHttps } from 'node:https';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { type Slice, sliceSchema } from '../../contract/slice.ts';
+import { type Slice, sliceSchema } from '../../contract/infrastructure/slice.ts';
 
 /** Starts the delivery of a slice in another function. */
 export type SliceStarter = ReturnType<typeof sliceStarter>;

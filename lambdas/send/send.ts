@@ -1,9 +1,9 @@
-import { ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
-import { isInProgress, type NotificationStatus } from '../../contract/notification-status.ts';
-import { limitOf, type SigningProject } from '../../contract/project.ts';
-import type { SendResult } from '../../contract/schemas/notification.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import type { SendResult } from '../../contract/wire/notification.ts';
+import { isInProgress, type NotificationStatus } from '../../contract/wire/notification-status.ts';
+import { limitOf, type SigningProject } from '../../contract/wire/project.ts';
 import { whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { readChunk } from '../deliver/deliver-slice.ts';
 import {

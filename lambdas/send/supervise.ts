@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { ServiceError } from '../../contract/errors.ts';
-import type { Slice } from '../../contract/slice.ts';
-import { sliceTimeline } from '../../contract/timeline.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
+import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import { type Deadlines, whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { deliverSlice } from '../deliver/deliver-slice.ts';
 import { type Chunk, Lease } from '../deliver/lease.ts';

@@ -1,4 +1,4 @@
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { ownerChain } from '../http/chain.ts';
 import { respond } from '../http/response.ts';
 import { notificationFunction } from '../notification-function.ts';

@@ -1,4 +1,4 @@
-import type { Project } from '../../contract/project.ts';
+import type { Project } from '../../contract/wire/project.ts';
 import {
   type FindDependencies,
   type FoundNotification,

@@ -3,8 +3,8 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../contract/project.ts';
-import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { SubscriptionItem } from './items.ts';
 import { partCount, projectPart } from './subscription-keys.ts';
 import { earlierPair, type SubscriptionStore } from './subscriptions.ts';

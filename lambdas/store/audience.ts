@@ -6,11 +6,11 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Recipient } from '../../contract/audience.ts';
-import type { Conditions } from '../../contract/conditions.ts';
-import type { ProjectRef } from '../../contract/project.ts';
-import { type AudienceCounts, countedDays } from '../../contract/schemas/project.ts';
-import { sliceSizes } from '../../contract/slice-sizes.ts';
+import type { Recipient } from '../../contract/infrastructure/slice.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import type { Conditions } from '../../contract/wire/conditions.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
+import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
 import { batchGet } from './batches.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import {

@@ -4,7 +4,7 @@ import {
   QueryCommand,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../contract/project.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
 import type { UsageItem } from './items.ts';
 import { partCount, partOf } from './subscription-keys.ts';

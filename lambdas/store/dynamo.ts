@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
 
 /**
  * The DynamoDB client of a function. It also retries calls that conflicted with another transaction,

@@ -1,6 +1,6 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../contract/project.ts';
-import type { EventType } from '../../contract/schemas/event.ts';
+import type { EventType } from '../../contract/wire/event.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import { attributeChanges, isConditionFailure } from './dynamo.ts';
 import { type EventCounterItem, eventCounterId } from './items.ts';
 

@@ -1,9 +1,9 @@
-import type { Conditions } from '../../contract/conditions.ts';
-import type { Failures } from '../../contract/failure-reasons.ts';
-import type { OldWorker } from '../../contract/old-worker.ts';
-import type { Plan, ProjectRef, UserIdMode } from '../../contract/project.ts';
-import type { MemberRole } from '../../contract/routes.ts';
-import type { NotificationContent } from '../../contract/schemas/notification.ts';
+import type { Conditions } from '../../contract/wire/conditions.ts';
+import type { Failures } from '../../contract/wire/counts.ts';
+import type { NotificationContent } from '../../contract/wire/notification.ts';
+import type { OldWorker } from '../../contract/wire/old-worker.ts';
+import type { Plan, ProjectRef, UserIdMode } from '../../contract/wire/project.ts';
+import type { MemberRole } from '../../contract/wire/routes.ts';
 
 /**
  * The items of the tables as they are stored. The stack takes the names of keys from here.

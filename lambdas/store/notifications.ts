@@ -1,7 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
-import { limits } from '../../contract/limits.ts';
-import type { ProjectRef } from '../../contract/project.ts';
-import type { NotificationContent } from '../../contract/schemas/notification.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import type { NotificationContent } from '../../contract/wire/notification.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Division, NotificationItem, StoredContent } from './items.ts';
 
 /** Conditions that an item is a notification, or may become one: one that was cancelled has no content. */

@@ -7,8 +7,8 @@ import {
   paginateQuery,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../contract/project.ts';
-import { type ProjectTables, tableKeys } from '../../contract/tables.ts';
+import { type ProjectTables, tableKeys } from '../../contract/infrastructure/tables.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type Sleep, sendAll } from './batches.ts';
 import { monthsAround, partKeys } from './counters.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';

@@ -1,5 +1,10 @@
 import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
-import type { IdentityProject, Member, Project, SigningProject } from '../../contract/project.ts';
+import type {
+  IdentityProject,
+  Member,
+  Project,
+  SigningProject,
+} from '../../contract/wire/project.ts';
 import type {
   IdentityKeyItem,
   MemberItem,

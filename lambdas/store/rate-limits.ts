@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { RouteName } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/wire/routes.ts';
 import { isConditionFailure } from './dynamo.ts';
 import type { RateLimitItem } from './items.ts';
 

@@ -6,9 +6,9 @@ import {
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../../contract/errors.ts';
-import type { VapidKeys } from '../../contract/project.ts';
-import type { RestoredTables } from '../../contract/tables.ts';
+import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import type { VapidKeys } from '../../contract/wire/project.ts';
 import { newSubscriberParts } from './counters.ts';
 import {
   attributeChanges,

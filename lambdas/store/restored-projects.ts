@@ -5,8 +5,8 @@ import {
   paginateScan,
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../contract/project.ts';
-import type { RestoredTables } from '../../contract/tables.ts';
+import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import {
   type Counter,
   monthCounter,

@@ -4,8 +4,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { limits } from '../../contract/limits.ts';
-import type { ProjectRef } from '../../contract/project.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import {
   giveBackUnits,
   monthCounter,

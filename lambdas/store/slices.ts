@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import type { Counts } from '../../contract/counts.ts';
+import type { Counts } from '../../contract/wire/counts.ts';
 import { batchGet, type Sleep } from './batches.ts';
 import { attributeChanges, isConditionFailure } from './dynamo.ts';
 import { type SliceEnd, type SliceItem, sliceId } from './items.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../../contract/errors.ts';
-import { limitOf, type Project } from '../../contract/project.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import { limitOf, type Project } from '../../contract/wire/project.ts';
 import { batchGet } from './batches.ts';
 import {
   fromPart,

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import { encodeBase64url } from '../../contract/base64url.ts';
-import type { Choice, StatedChoice } from '../../contract/choice.ts';
-import type { Project, ProjectRef } from '../../contract/project.ts';
+import { encodeBase64url } from '../../contract/text/base64url.ts';
+import type { Choice, StatedChoice } from '../../contract/wire/choice.ts';
+import type { Project, ProjectRef } from '../../contract/wire/project.ts';
 import type { SubscriptionItem } from './items.ts';
 
 /**

@@ -4,8 +4,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../contract/project.ts';
-import type { Subscription } from '../../contract/schemas/subscription.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
+import type { Subscription } from '../../contract/wire/subscription.ts';
 import { giveBackUnits, subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
 import {
   attributeChanges,

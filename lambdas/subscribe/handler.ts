@@ -1,6 +1,6 @@
-import { limits } from '../../contract/limits.ts';
-import { routes } from '../../contract/routes.ts';
-import { subscribeSchema } from '../../contract/schemas/subscription.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { routes } from '../../contract/wire/routes.ts';
+import { subscribeSchema } from '../../contract/wire/subscription.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

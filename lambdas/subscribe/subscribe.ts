@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../../contract/errors.ts';
-import { type IdentityProject, limitOf, type Project } from '../../contract/project.ts';
-import type { Subscription } from '../../contract/schemas/subscription.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import { type IdentityProject, limitOf, type Project } from '../../contract/wire/project.ts';
+import type { Subscription } from '../../contract/wire/subscription.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
-import { routes } from '../../contract/routes.ts';
-import { eventCounterSchema, eventSchema } from '../../contract/schemas/event.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import { eventCounterSchema, eventSchema } from '../../contract/wire/event.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { browserChain } from '../http/chain.ts';
 import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

@@ -1,5 +1,5 @@
-import { routes } from '../../contract/routes.ts';
-import { unsubscribeSchema } from '../../contract/schemas/subscription.ts';
+import { routes } from '../../contract/wire/routes.ts';
+import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { browserChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';

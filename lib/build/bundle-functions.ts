@@ -5,8 +5,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { type FunctionName, functionNames } from '../../contract/routes.ts';
-import { nodeVersion } from '../../contract/runtime.ts';
+import { nodeVersion } from '../../contract/infrastructure/runtime.ts';
+import { type FunctionName, functionNames } from '../../contract/wire/routes.ts';
 import { type Assets, assetsFile } from '../service-function.ts';
 
 /**

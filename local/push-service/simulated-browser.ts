@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import type { BrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../admin/browser/decrypt.ts';
-import type { EventType } from '../../contract/schemas/event.ts';
+import type { EventType } from '../../contract/wire/event.ts';
 import {
   type Behaviour,
   type Channel,

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { isUncompressedPoint } from '../../contract/schemas/subscription.ts';
+import { isUncompressedPoint } from '../../contract/wire/subscription.ts';
 import { pushRefusal } from './refusal.ts';
 
 /** RFC 8292 §2: a token must not expire more than 24 hours after the request. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { transform } from '@swc/core';
 import { build, type Plugin } from 'esbuild';
-import * as routeAddresses from '../../contract/route-addresses.ts';
-import * as workerValues from '../../contract/worker-values.ts';
+import * as routeAddresses from '../../contract/wire/route-addresses.ts';
+import * as workerValues from '../../contract/wire/worker-values.ts';
 import { version } from '../../package.json' with { type: 'json' };
 
 /** What the SDK is built into, and where each starts in `sdk/`. `.mjs` is a module, `.js` a classic script. */
@@ -33,7 +33,7 @@ const constants: Plugin = {
   name: 'constants',
   setup({ onLoad }) {
     for (const [file, values] of Object.entries(computing)) {
-      onLoad({ filter: new RegExp(`/contract/${file}\\.ts$`) }, () => ({
+      onLoad({ filter: new RegExp(`/contract/wire/${file}\\.ts$`) }, () => ({
         contents: Object.entries(values)
           .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
           .join('\n'),

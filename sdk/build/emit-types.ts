@@ -29,9 +29,11 @@ export function emitTypes(root: string, folder: string): void {
         outDir: join(folder, 'types'),
       },
     );
-    program.emit(undefined, (path, text, _mark, _onError, sources = []) => {
-      const schemas = sources.find(({ fileName }) => fileName.includes('/contract/schemas/'));
-      ts.sys.writeFile(path, schemas === undefined ? text : plainTypes(program, schemas));
+    program.emit(undefined, (path, declarations, _mark, _onError, sources = []) => {
+      const schemas = sources.find(
+        ({ fileName, text }) => fileName.includes('/contract/wire/') && text.includes("from 'zod"),
+      );
+      ts.sys.writeFile(path, schemas === undefined ? declarations : plainTypes(program, schemas));
     });
   }
   for (const [file, entryPoint] of Object.entries(entryPoints)) {

@@ -1,4 +1,4 @@
-import { channelPattern } from '../../contract/formats.ts';
+import { channelPattern } from '../../contract/wire/formats.ts';
 import {
   expectKnown,
   invalidOption,

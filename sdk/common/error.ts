@@ -1,4 +1,4 @@
-import type { ErrorCode, Issue } from '../../contract/errors.ts';
+import type { ErrorCode, Issue } from '../../contract/wire/errors.ts';
 import { retryAfterSecondsOf } from './timing.ts';
 
 /** The service's codes, and the codes of errors in the browser. */

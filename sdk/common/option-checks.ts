@@ -1,4 +1,4 @@
-import { projectIdPattern } from '../../contract/formats.ts';
+import { projectIdPattern } from '../../contract/wire/formats.ts';
 import { CarillonError } from './error.ts';
 
 /** Checks of options that pages and servers give. Errors never repeat a value: it may be a secret key. */

@@ -1,4 +1,4 @@
-import type { ShownMembers } from '../../contract/send-fields.ts';
+import type { ShownMembers } from '../../contract/wire/send-fields.ts';
 
 /** Events of the SDK, which reach every open page of the same scope; `message` only one that has the focus. */
 

@@ -1,5 +1,5 @@
-import type { Choice } from '../../contract/choice.ts';
-import type { routes } from '../../contract/routes.ts';
+import type { Choice } from '../../contract/wire/choice.ts';
+import type { routes } from '../../contract/wire/routes.ts';
 import { within } from './timing.ts';
 
 /** Address of a project at the service, and the key with which browsers subscribe to it. */

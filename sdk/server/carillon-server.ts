@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { clientVariables } from '../../contract/client-variables.ts';
-import { identityKeyPattern, secretKeyPattern } from '../../contract/formats.ts';
+import { clientVariables } from '../../contract/infrastructure/client-variables.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../contract/wire/formats.ts';
 import { CarillonError } from '../common/error.ts';
 import {
   invalidOption,
@@ -22,9 +22,9 @@ export type {
   ReadonlySendRequest as SendRequest,
   ReadonlySendRequest as SendBody,
   SendResult,
-} from '../../contract/schemas/notification.ts';
-export type { ProjectResult } from '../../contract/schemas/project.ts';
-export type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
+} from '../../contract/wire/notification.ts';
+export type { ProjectResult } from '../../contract/wire/project-result.ts';
+export type { RemovedUser, UserSubscriptions } from '../../contract/wire/user.ts';
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
 export type { CallOptions, ListOptions, SendOptions } from './project-client.ts';
 

@@ -1,16 +1,16 @@
-import { idempotencyKeyPattern } from '../../contract/formats.ts';
-import { pathOf } from '../../contract/path-of.ts';
-import { routeAddresses } from '../../contract/route-addresses.ts';
-import type { Route } from '../../contract/routes.ts';
+import { idempotencyKeyPattern } from '../../contract/wire/formats.ts';
 import type {
   AcceptedSend,
   NotificationList,
   NotificationResult,
   ReadonlySendRequest,
   SendResult,
-} from '../../contract/schemas/notification.ts';
-import type { ProjectResult } from '../../contract/schemas/project.ts';
-import type { RemovedUser, UserSubscriptions } from '../../contract/schemas/user.ts';
+} from '../../contract/wire/notification.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
+import { routeAddresses } from '../../contract/wire/route-addresses.ts';
+import type { Route } from '../../contract/wire/routes.ts';
+import type { RemovedUser, UserSubscriptions } from '../../contract/wire/user.ts';
 import type { CarillonError } from '../common/error.ts';
 import { expectKnown, requireMatch } from '../common/option-checks.ts';
 import { attempt } from './attempt.ts';

@@ -1,6 +1,6 @@
-import type { PushMessage } from '../../contract/message.ts';
-import type { ShownMembers, ShownName } from '../../contract/send-fields.ts';
-import { maxEventWindowSeconds, shownMembers } from '../../contract/worker-values.ts';
+import type { PushMessage } from '../../contract/wire/message.ts';
+import type { ShownMembers, ShownName } from '../../contract/wire/send-fields.ts';
+import { maxEventWindowSeconds, shownMembers } from '../../contract/wire/worker-values.ts';
 
 /** Data stored with a notification, for its clicks and its beacons. */
 export interface NotificationData {

@@ -1,4 +1,4 @@
-import type { EventType } from '../../contract/schemas/event.ts';
+import type { EventType } from '../../contract/wire/event.ts';
 import { backgroundPauseMs, type Failure, isTransient, requestOnce } from '../common/service.ts';
 import { updateEntry } from '../common/storage.ts';
 import {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { limits } from '../../contract/limits.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import { authenticate } from '../../lambdas/http/authenticate.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { useDatabase } from '../fixtures/database.ts';

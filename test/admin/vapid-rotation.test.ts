@@ -4,7 +4,7 @@ import { type ProjectRegistry, projectRegistry } from '../../admin/project-regis
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
-import type { ProjectRef } from '../../contract/project.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';

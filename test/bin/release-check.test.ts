@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Release, releaseMistakes } from '../../bin/release-check.ts';
-import { sliceSchema } from '../../contract/slice.ts';
+import { sliceSchema } from '../../contract/infrastructure/slice.ts';
 
 const ready: Release = {
   version: '1.0.0',

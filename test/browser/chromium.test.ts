@@ -1,5 +1,5 @@
 import type { Browser, CDPSession, Target } from 'puppeteer-core';
-import { pushMessage } from '../../contract/message.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
 import { until } from '../fixtures/until.ts';
 import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import type { ProjectResult } from '../../contract/schemas/project.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { judgedOf, outcomeRows } from '../fixtures/outcome-rows.ts';
 import { accessibilityFaults } from './fixtures/accessibility-faults.ts';
 import { describeWith } from './fixtures/browsers.ts';

@@ -1,7 +1,7 @@
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { localConfig } from '../../admin/local-config.ts';
-import type { Slice } from '../../contract/slice.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { positionCount } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type BrowserName, browserNames, describeWith } from './fixtures/browsers.ts';

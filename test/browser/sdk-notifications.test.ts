@@ -1,4 +1,4 @@
-import { pushMessage } from '../../contract/message.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
 import { startHttpServer } from '../fixtures/http-server.ts';
 import { until } from '../fixtures/until.ts';
 import { push as pushDirectly } from '../local/push-service/sender.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
-import type { SendRequest } from '../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../contract/wire/notification.ts';
 
 const project = { baseUrl: 'https://push.example', projectId: 'shop', respondAsync: false };
 const url = 'https://push.example/api/v1/projects/shop/notifications';

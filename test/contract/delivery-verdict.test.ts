@@ -1,11 +1,11 @@
+import { failureReasons } from '../../contract/wire/counts.ts';
 import {
   audienceText,
   deliveryVerdict,
   failureTexts,
   isLossNoticeable,
   needsAttention,
-} from '../../contract/delivery-verdict.ts';
-import { failureReasons } from '../../contract/failure-reasons.ts';
+} from '../../contract/wording/delivery-verdict.ts';
 import { judgedOf, outcomeRows } from '../fixtures/outcome-rows.ts';
 
 const subscribers = 12_480;

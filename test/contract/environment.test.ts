@@ -1,4 +1,4 @@
-import { readEnvironment } from '../../contract/environment.ts';
+import { readEnvironment } from '../../contract/infrastructure/environment.ts';
 
 test('readEnvironment returns the named variables, parsed', () => {
   const environment = readEnvironment(['PROJECTS_TABLE', 'SUBSCRIBER_CAP', 'EXTRA_PUSH_ORIGINS'], {

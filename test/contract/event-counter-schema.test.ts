@@ -1,4 +1,4 @@
-import { eventCounterSchema } from '../../contract/schemas/event.ts';
+import { eventCounterSchema } from '../../contract/wire/event.ts';
 
 test.each([
   [undefined, 0],

@@ -1,4 +1,4 @@
-import { isExampleAddress } from '../../contract/example-address.ts';
+import { isExampleAddress } from '../../contract/text/addresses.ts';
 
 test.each([
   'mailto:you@your-domain.example',

@@ -1,7 +1,7 @@
-import { eventCounterUrl, pushMessage } from '../../contract/message.ts';
-import { sampleContent, shownNames } from '../../contract/send-fields.ts';
-import { sliceSizes } from '../../contract/slice-sizes.ts';
-import { maxEventWindowSeconds } from '../../contract/worker-values.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
+import { sampleContent, shownNames } from '../../contract/wire/send-fields.ts';
+import { maxEventWindowSeconds } from '../../contract/wire/worker-values.ts';
 
 test('a push message is declarative and mutable', () => {
   const content = {

@@ -1,4 +1,4 @@
-import { nearestName } from '../../contract/schemas/fields.ts';
+import { nearestName } from '../../contract/wire/fields.ts';
 
 const names = ['stage', 'subscriberCap', 'monthlySendCap'];
 

@@ -1,4 +1,4 @@
-import { notificationListQuerySchema } from '../../contract/schemas/notification-list.ts';
+import { notificationListQuerySchema } from '../../contract/wire/notification-list.ts';
 
 const parse = (query: object) => notificationListQuerySchema.safeParse(query);
 

@@ -1,5 +1,9 @@
-import { pushMessage } from '../../contract/message.ts';
-import { type OldWorkerName, oldWorkerNames, withOldWorker } from '../../contract/old-worker.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
+import {
+  type OldWorkerName,
+  oldWorkerNames,
+  withOldWorker,
+} from '../../contract/wire/old-worker.ts';
 
 const url = 'https://shop.example/orders/7';
 const icon = 'https://shop.example/icon.png';

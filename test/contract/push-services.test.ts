@@ -1,4 +1,4 @@
-import { pushServiceOf } from '../../contract/push-services.ts';
+import { pushServiceOf } from '../../contract/wire/push-services.ts';
 
 const extra = ['https://push.example.com', 'http://127.0.0.1:8080'];
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { limits } from '../../contract/limits.ts';
-import { namesIn, rendered } from '../../contract/placeholders.ts';
-import { issuesOf } from '../../contract/schemas/fields.ts';
-import { sendSchema } from '../../contract/schemas/notification.ts';
+import { issuesOf } from '../../contract/wire/fields.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { sendSchema } from '../../contract/wire/notification.ts';
+import { namesIn, rendered } from '../../contract/wire/placeholders.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

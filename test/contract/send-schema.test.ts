@@ -1,7 +1,6 @@
-import { defaultOf } from '../../contract/field-kinds.ts';
-import { issuesOf } from '../../contract/schemas/fields.ts';
-import { sendSchema } from '../../contract/schemas/notification.ts';
-import { contentFields, sendFields } from '../../contract/send-fields.ts';
+import { issuesOf } from '../../contract/wire/fields.ts';
+import { sendSchema } from '../../contract/wire/notification.ts';
+import { contentFields, defaultOf, sendFields } from '../../contract/wire/send-fields.ts';
 
 /** What is wrong with a body of send. */
 function issuesIn(body: unknown): string[] {

@@ -1,6 +1,6 @@
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { pathText } from '../../contract/schemas/fields.ts';
-import { subscribeSchema, unsubscribeSchema } from '../../contract/schemas/subscription.ts';
+import { pathText } from '../../contract/wire/fields.ts';
+import { subscribeSchema, unsubscribeSchema } from '../../contract/wire/subscription.ts';
 
 const schema = subscribeSchema(['http://127.0.0.1:4001']);
 

@@ -1,5 +1,8 @@
-import { sliceSizes } from '../../contract/slice-sizes.ts';
-import { sendTimeline as send, sliceTimeline as slice } from '../../contract/timeline.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import {
+  sendTimeline as send,
+  sliceTimeline as slice,
+} from '../../contract/infrastructure/timeline.ts';
 
 /** A push takes this at most. */
 const pushMs = 10_000;

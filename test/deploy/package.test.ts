@@ -7,7 +7,7 @@ import { startDynamoDb } from 'aws-emulator/dynamodb';
 import { createResolver, readAssembly, resourcesOf, type Template } from 'aws-emulator/template';
 import { build } from 'esbuild';
 import { unzipSync } from 'fflate';
-import { functionNames } from '../../contract/routes.ts';
+import { functionNames } from '../../contract/wire/routes.ts';
 import { filesIn } from '../../lib/build/bundle-functions.ts';
 import manifest from '../../lib/build/package.json' with { type: 'json' };
 import { writeAwsPackage } from '../../lib/build/write-package.ts';

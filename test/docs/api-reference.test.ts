@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { llmsText } from '../../bin/llms.ts';
-import { defaultLimits, limits } from '../../contract/limits.ts';
-import { openApiDocument } from '../../contract/openapi/document.ts';
-import type { Operation } from '../../contract/openapi/operation.ts';
-import { operations } from '../../contract/openapi/operations.ts';
-import { generatedDocuments, withGeneratedBlocks } from '../../contract/openapi/reference.ts';
-import { pushServiceHosts } from '../../contract/push-services.ts';
+import { defaultLimits, limits } from '../../contract/wire/limits.ts';
+import { pushServiceHosts } from '../../contract/wire/push-services.ts';
+import { openApiDocument } from '../../contract/wording/openapi/document.ts';
+import type { Operation } from '../../contract/wording/openapi/operation.ts';
+import { operations } from '../../contract/wording/openapi/operations.ts';
+import {
+  generatedDocuments,
+  withGeneratedBlocks,
+} from '../../contract/wording/openapi/reference.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { version } from '../../package.json' with { type: 'json' };
 import { examplesIn, run, withoutIds } from '../fixtures/documented-example.ts';

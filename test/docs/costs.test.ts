@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readAssembly } from 'aws-emulator/template';
-import { quotasSchema } from '../../contract/aws-quotas.ts';
+import { quotasSchema } from '../../contract/infrastructure/aws-quotas.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { templateAlarms } from '../fixtures/template-alarms.ts';

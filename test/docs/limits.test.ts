@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { defaultLimits, limits } from '../../contract/limits.ts';
+import { defaultLimits, limits } from '../../contract/wire/limits.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 
 const { notificationRetentionDays, idempotencyHours } = limits;
@@ -15,7 +15,7 @@ const files = execFileSync('git', ['ls-files', ...folders.split(' '), '*.md'], {
   .split('\n')
   .filter((file) => /\.(ts|tsx|md)$/.test(file) && file !== 'CHANGELOG.md');
 
-test('how long notifications and keys are kept is written in contract/limits.ts only', () => {
+test('how long notifications and keys are kept is written in contract/wire/limits.ts only', () => {
   const wrong = files.filter((file) =>
     written.test(readFileSync(file, 'utf8').replaceAll(generated, '')),
   );
@@ -23,10 +23,10 @@ test('how long notifications and keys are kept is written in contract/limits.ts 
 });
 
 /** The second has a number of its own, so that its file stays small: the test below compares it. */
-const exempt = ['contract/limits.ts', 'sdk/server/carillon-server.ts'];
+const exempt = ['contract/wire/limits.ts', 'sdk/server/carillon-server.ts'];
 const number = (limit: number) => limit.toLocaleString('en');
 
-test('lengths, sizes and numbers of things are written in contract/limits.ts only', () => {
+test('lengths, sizes and numbers of things are written in contract/wire/limits.ts only', () => {
   const lengths = [limits.urlLength, limits.userIdLength, limits.titleLength];
   const sizes = [limits.messageBytes, limits.messageBytesEverywhere, limits.dataBytes];
   const patterns = [

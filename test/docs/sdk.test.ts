@@ -30,7 +30,7 @@ const compilerOptions = {
   skipLibCheck: true,
   allowImportingTsExtensions: true,
   target: 'es2023',
-  lib: ['es2023', 'dom', 'dom.iterable'],
+  lib: ['es2023', 'es2024.string', 'dom', 'dom.iterable'],
   module: 'preserve',
   moduleResolution: 'bundler',
   moduleDetection: 'force',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readGrants } from 'aws-emulator/grants';
 import { readAssembly } from 'aws-emulator/template';
-import { type FunctionName, functionNames } from '../../contract/routes.ts';
-import { outputOf, type TableName } from '../../contract/tables.ts';
+import { outputOf, type TableName } from '../../contract/infrastructure/tables.ts';
+import { type FunctionName, functionNames } from '../../contract/wire/routes.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
 const security = readFileSync('SECURITY.md', 'utf8').replace(/\s+/g, ' ');

@@ -1,6 +1,6 @@
 import { Annotations, Match } from 'aws-cdk-lib/assertions';
-import { disagreement } from '../../contract/metrics.ts';
-import type { FunctionName } from '../../contract/routes.ts';
+import { disagreement } from '../../contract/infrastructure/metrics.ts';
+import type { FunctionName } from '../../contract/wire/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const topic = 'arn:aws:sns:eu-west-1:123456789012:on-call';

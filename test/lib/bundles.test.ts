@@ -54,7 +54,7 @@ test('the console’s bundle has the page, and no code for calls', () => {
 
 test('only functions that read what a notification shows make its schemas', () => {
   const readers = functions.filter((definition) =>
-    sourcesOf(definition).includes('contract/schemas/notification.ts'),
+    sourcesOf(definition).includes('contract/wire/notification.ts'),
   );
   expect(readers.map(({ name }) => name.slice(0, -8))).toEqual(['Send', 'Deliver']);
 });
@@ -64,7 +64,7 @@ test('stack traces point to the sources, also of an error while a bundle is load
   // Without its variables a function throws.
   const load = promisify(execFile)(process.execPath, [file], { env: {} });
   const { stderr } = await load.catch((error: { stderr: string }) => error);
-  const source = 'contract/environment.ts';
+  const source = 'contract/infrastructure/environment.ts';
   const lines = readFileSync(source, 'utf8').split('\n');
   const line = 1 + lines.findIndex((text) => text.includes('throw new Error('));
   expect(stderr).toMatch(

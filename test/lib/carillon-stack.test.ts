@@ -1,7 +1,7 @@
 import { type CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { type FunctionName, functionNames } from '../../contract/routes.ts';
+import { type FunctionName, functionNames } from '../../contract/wire/routes.ts';
 import { type Resource, synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();

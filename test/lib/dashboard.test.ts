@@ -1,5 +1,5 @@
-import { disagreement, eventMetrics, pushMetrics } from '../../contract/metrics.ts';
-import { routes } from '../../contract/routes.ts';
+import { disagreement, eventMetrics, pushMetrics } from '../../contract/infrastructure/metrics.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { resources, tableOf, functionNamed } = synthesize();

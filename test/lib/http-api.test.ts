@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Match } from 'aws-cdk-lib/assertions';
-import { type Route, routes } from '../../contract/routes.ts';
+import { type Route, routes } from '../../contract/wire/routes.ts';
 import { routeKey, synthesize } from '../fixtures/synthesized-stack.ts';
 
 const { template, resources, functionOf } = synthesize();

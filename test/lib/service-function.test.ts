@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { nodeVersion } from '../../contract/runtime.ts';
+import { nodeVersion } from '../../contract/infrastructure/runtime.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 

@@ -1,4 +1,4 @@
-import { stackNameOf } from '../../contract/stack-name.ts';
+import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
 import type { settingNames } from '../../lib/settings.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 

@@ -1,7 +1,7 @@
 import type { Pages } from 'aws-emulator/gateway';
 import { localPaths } from '../../console/local-stack.ts';
-import { routes } from '../../contract/routes.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { simulatedBrowsers } from '../../local/simulated-browsers.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';

@@ -9,7 +9,7 @@ import {
 } from 'aws-emulator/dynamodb-proxy';
 import type { Template } from 'aws-emulator/template';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
 import type { Behaviour } from '../../local/push-service/channels.ts';
 import { measured } from '../fixtures/measured-stack.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';

@@ -1,5 +1,5 @@
 import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
-import type { SendRequest } from '../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../contract/wire/notification.ts';
 import { startHttpServer } from '../fixtures/http-server.ts';
 import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { type Service, startService } from '../fixtures/service.ts';

@@ -1,5 +1,5 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import { browserConflictRetries, sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import { deviceIdOf, partOf } from '../../lambdas/store/subscription-keys.ts';
 import { type SubscriptionStore, subscriptionStore } from '../../lambdas/store/subscriptions.ts';

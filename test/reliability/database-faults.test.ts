@@ -1,6 +1,6 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
-import type { RouteName } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/wire/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RouteName } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/wire/routes.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { type ErrorCode, errorTable } from '../../contract/errors.ts';
-import { pathOf } from '../../contract/path-of.ts';
-import { routes } from '../../contract/routes.ts';
-import type { TableVariable } from '../../contract/tables.ts';
+import type { TableVariable } from '../../contract/infrastructure/tables.ts';
+import { type ErrorCode, errorTable } from '../../contract/wire/errors.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';

@@ -1,4 +1,4 @@
-import { type Route, type RouteName, routes } from '../../contract/routes.ts';
+import { type Route, type RouteName, routes } from '../../contract/wire/routes.ts';
 import {
   type CallOptions,
   type ProjectCredentials,

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { limits } from '../../contract/limits.ts';
-import { type RouteName, routes } from '../../contract/routes.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import {
   type ApiResponse,

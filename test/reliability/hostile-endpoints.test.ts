@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import { pushOverNetwork, skipWaits } from '../fixtures/network-pushing.ts';

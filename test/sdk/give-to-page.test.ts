@@ -1,4 +1,4 @@
-import { pushMessage } from '../../contract/message.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
 import { readMessage } from '../../sdk/worker/message.ts';
 import { giveToPage } from '../../sdk/worker/tabs.ts';
 

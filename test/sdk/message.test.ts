@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { pushMessage } from '../../contract/message.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
 import { isCarillonMessage, parseText, readMessage, urlOfClick } from '../../sdk/worker/message.ts';
 
 const scope = 'https://shop.example/app/';

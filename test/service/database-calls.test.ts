@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
-import type { Plan } from '../../contract/project.ts';
-import type { RouteName } from '../../contract/routes.ts';
+import type { Plan } from '../../contract/wire/project.ts';
+import type { RouteName } from '../../contract/wire/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import {
   deviceIdOf,

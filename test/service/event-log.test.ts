@@ -1,6 +1,6 @@
 import type { Template } from 'aws-emulator/template';
-import { eventMetrics, logNamespace } from '../../contract/metrics.ts';
-import { routes } from '../../contract/routes.ts';
+import { eventMetrics, logNamespace } from '../../contract/infrastructure/metrics.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { measured } from '../fixtures/measured-stack.ts';
 import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
 import { useService } from '../fixtures/service.ts';

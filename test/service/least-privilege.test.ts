@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import { type Grant, readGrants } from 'aws-emulator/grants';
 import { readAssembly, resourcesOf } from 'aws-emulator/template';
-import { type FunctionName, type RouteName, routes } from '../../contract/routes.ts';
+import { type FunctionName, type RouteName, routes } from '../../contract/wire/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';

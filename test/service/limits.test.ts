@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { RouteName } from '../../contract/routes.ts';
-import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
+import { type ProjectResult, projectSchema } from '../../contract/wire/project-result.ts';
+import type { RouteName } from '../../contract/wire/routes.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { type CallOptions, type ProjectCredentials, useService } from '../fixtures/service.ts';

@@ -1,11 +1,8 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ErrorBody } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
-import {
-  type NotificationList,
-  notificationListSchema,
-} from '../../contract/schemas/notification.ts';
-import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import type { ErrorBody } from '../../contract/wire/errors.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { type NotificationList, notificationListSchema } from '../../contract/wire/notification.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/sending.ts';
 import { expiryOf } from '../../lambdas/store/notifications.ts';

@@ -1,5 +1,5 @@
-import { type Route, routes } from '../../contract/routes.ts';
-import { acceptedSendSchema } from '../../contract/schemas/notification.ts';
+import { acceptedSendSchema } from '../../contract/wire/notification.ts';
+import { type Route, routes } from '../../contract/wire/routes.ts';
 import { useService } from '../fixtures/service.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 import { until } from '../fixtures/until.ts';

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { eventCounterId, sliceId } from '../../lambdas/store/items.ts';
 import { HeldSends } from '../fixtures/held-sends.ts';
 import { useService } from '../fixtures/service.ts';

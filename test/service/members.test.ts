@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import type {
+  NotificationList,
+  NotificationResult,
+  SendResult,
+} from '../../contract/wire/notification.ts';
+import { type ProjectResult, projectSchema } from '../../contract/wire/project-result.ts';
 import {
   includes,
   type MemberRole,
   type Route,
   type RouteName,
   routes,
-} from '../../contract/routes.ts';
-import type {
-  NotificationList,
-  NotificationResult,
-  SendResult,
-} from '../../contract/schemas/notification.ts';
-import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
+} from '../../contract/wire/routes.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 

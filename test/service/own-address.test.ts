@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { pathOf } from '../../contract/path-of.ts';
-import { type Route, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { type Route, routes } from '../../contract/wire/routes.ts';
 import { type ProjectCredentials, type Service, useService } from '../fixtures/service.ts';
 
 const publicBaseUrl = 'https://push.carillon.example';

@@ -1,5 +1,5 @@
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { subscribeSchema } from '../../contract/schemas/subscription.ts';
+import { subscribeSchema } from '../../contract/wire/subscription.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';

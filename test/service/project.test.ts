@@ -1,5 +1,5 @@
-import type { Plan } from '../../contract/project.ts';
-import { type ProjectResult, projectSchema } from '../../contract/schemas/project.ts';
+import type { Plan } from '../../contract/wire/project.ts';
+import { type ProjectResult, projectSchema } from '../../contract/wire/project-result.ts';
 import { utcMonth } from '../../lambdas/store/counters.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';

@@ -1,5 +1,5 @@
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
 

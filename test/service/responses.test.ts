@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { ErrorCode } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
-import { type RouteName, routes } from '../../contract/routes.ts';
-import { sendSchema } from '../../contract/schemas/notification.ts';
+import type { ErrorCode } from '../../contract/wire/errors.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import { sendSchema } from '../../contract/wire/notification.ts';
+import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { browserRoutes, notificationRoutes, ownerRoutes } from '../fixtures/route-names.ts';
 import { type CallOptions, type ProjectCredentials, useService } from '../fixtures/service.ts';

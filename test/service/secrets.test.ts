@@ -3,8 +3,8 @@ import {
   type DynamoDbResponse,
   errorResponse,
 } from 'aws-emulator/dynamodb-proxy';
-import { pathOf } from '../../contract/path-of.ts';
-import { type RouteName, routes } from '../../contract/routes.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { requestLine } from '../../local/log.ts';
 import type { Behaviour } from '../../local/push-service/channels.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';

@@ -1,6 +1,6 @@
-import { pushMessage } from '../../contract/message.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { sampleContent } from '../../contract/send-fields.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { sampleContent } from '../../contract/wire/send-fields.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 

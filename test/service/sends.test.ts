@@ -1,8 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import {
-  acceptedSendSchema,
-  type NotificationResult,
-} from '../../contract/schemas/notification.ts';
+import { acceptedSendSchema, type NotificationResult } from '../../contract/wire/notification.ts';
 import type { SubscriptionItem } from '../../lambdas/store/items.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { ErrorBody } from '../../contract/errors.ts';
-import { routes } from '../../contract/routes.ts';
-import type { UserSubscriptions } from '../../contract/schemas/user.ts';
+import type { ErrorBody } from '../../contract/wire/errors.ts';
+import { routes } from '../../contract/wire/routes.ts';
+import type { UserSubscriptions } from '../../contract/wire/user.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { readTables } from '../fixtures/read-table.ts';

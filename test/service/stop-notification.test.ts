@@ -1,5 +1,5 @@
-import type { NotificationList, NotificationResult } from '../../contract/schemas/notification.ts';
-import { sliceTimeline } from '../../contract/timeline.ts';
+import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';

@@ -1,4 +1,4 @@
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { useService } from '../fixtures/service.ts';
 
 let nowMs = 0;

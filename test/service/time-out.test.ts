@@ -1,7 +1,7 @@
 import type { DynamoDbHook } from 'aws-emulator/dynamodb-proxy';
 import type { FunctionLog } from 'aws-emulator/function-pool';
 import { readAssembly, resourcesOf } from 'aws-emulator/template';
-import type { RouteName } from '../../contract/routes.ts';
+import type { RouteName } from '../../contract/wire/routes.ts';
 import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { everyRoute } from '../fixtures/route-names.ts';

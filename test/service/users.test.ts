@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { ErrorBody } from '../../contract/errors.ts';
+import type { ErrorBody } from '../../contract/wire/errors.ts';
 import {
   type RemovedUser,
   removedUserSchema,
   type UserSubscriptions,
   userSubscriptionsSchema,
-} from '../../contract/schemas/user.ts';
+} from '../../contract/wire/user.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTables } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';

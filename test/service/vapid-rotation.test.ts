@@ -1,4 +1,4 @@
-import { routes } from '../../contract/routes.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../contract/errors.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { subscribe } from '../../lambdas/subscribe/subscribe.ts';
 import { tables } from './database/memory-database.ts';

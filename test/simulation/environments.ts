@@ -4,7 +4,7 @@ import type {
   Project,
   ProjectRef,
   SigningProject,
-} from '../../contract/project.ts';
+} from '../../contract/wire/project.ts';
 import {
   identityProjectStore,
   type ProjectStore,

@@ -4,7 +4,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { type Counts, noCounts } from '../../contract/counts.ts';
+import { type Counts, noCounts } from '../../contract/wire/counts.ts';
 import type { DeliverDependencies } from '../../lambdas/deliver/deliver.ts';
 import type { Pusher, PusherOptions, StartPushing } from '../../lambdas/push/pushing/pusher.ts';
 import type { SendStore } from '../../lambdas/store/sends.ts';

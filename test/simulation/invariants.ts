@@ -1,7 +1,7 @@
-import { conditionsOf, hasConditions } from '../../contract/conditions.ts';
-import { isInProgress } from '../../contract/notification-status.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { conditionsOf, hasConditions } from '../../contract/wire/conditions.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
 import { usersOf } from '../../lambdas/send/sending.ts';
 import { utcMonth } from '../../lambdas/store/counters.ts';
 import { dayMs } from './conditions.ts';

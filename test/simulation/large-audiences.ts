@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { sendTimeline } from '../../contract/timeline.ts';
+import { sendTimeline } from '../../contract/infrastructure/timeline.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
 import { divide, paceOf, slicesOf } from '../../lambdas/send/divide.ts';
 import { partCount, positionCount } from '../../lambdas/store/subscription-keys.ts';

@@ -1,6 +1,6 @@
-import { ServiceError } from '../../contract/errors.ts';
-import type { Project } from '../../contract/project.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
+import { ServiceError } from '../../contract/wire/errors.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import type { Project } from '../../contract/wire/project.ts';
 import { findNotification, notificationResult } from '../../lambdas/results/notification-result.ts';
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';

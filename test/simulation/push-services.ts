@@ -1,4 +1,4 @@
-import type { PushMessage } from '../../contract/message.ts';
+import type { PushMessage } from '../../contract/wire/message.ts';
 import {
   NoResponseError,
   NotStartedError,

@@ -1,7 +1,7 @@
-import { type Conditions, conditionsOf } from '../../contract/conditions.ts';
-import { isInProgress } from '../../contract/notification-status.ts';
-import type { NotificationResult, SendResult } from '../../contract/schemas/notification.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { type Conditions, conditionsOf } from '../../contract/wire/conditions.ts';
+import type { NotificationResult, SendResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
 import { usersOf } from '../../lambdas/send/sending.ts';
 import { endpointHash, positionOf } from '../../lambdas/store/subscription-keys.ts';
 import { keyed } from '../fixtures/known-project.ts';

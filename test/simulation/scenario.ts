@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
-import type { ParsedSendRequest } from '../../contract/schemas/notification.ts';
-import { sliceSizes } from '../../contract/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
 import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';

@@ -1,11 +1,10 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { Recipient } from '../../contract/audience.ts';
-import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import type { PushMessage } from '../../contract/message.ts';
-import type { ProjectRef } from '../../contract/project.ts';
-import type { NotificationResult } from '../../contract/schemas/notification.ts';
-import type { Slice } from '../../contract/slice.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/timeline.ts';
+import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { type ErrorCode, ServiceError } from '../../contract/wire/errors.ts';
+import type { PushMessage } from '../../contract/wire/message.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type DeliverDependencies, deliver } from '../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import type { Message } from '../../lambdas/push/pushing/push.ts';

@@ -1,5 +1,5 @@
-import type { ProjectRef } from '../../contract/project.ts';
-import type { Slice } from '../../contract/slice.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
+import type { ProjectRef } from '../../contract/wire/project.ts';
 import { MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';

@@ -1,4 +1,4 @@
-import { limits } from '../../../contract/limits.ts';
+import { limits } from '../../../contract/wire/limits.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 
 /** A failure for a person. */

@@ -1,8 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { limits } from '../../../contract/limits.ts';
-import { isInProgress, type NotificationStatus } from '../../../contract/notification-status.ts';
-import type { NotificationList } from '../../../contract/schemas/notification.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import type { NotificationList } from '../../../contract/wire/notification.ts';
+import {
+  isInProgress,
+  type NotificationStatus,
+} from '../../../contract/wire/notification-status.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../../sdk/server/attempt.ts';
 import { ProjectClient } from '../../../sdk/server/project-client.ts';

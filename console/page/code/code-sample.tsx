@@ -1,7 +1,7 @@
 import { Group, Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { sliceSizes } from '../../../contract/slice-sizes.ts';
+import { sliceSizes } from '../../../contract/infrastructure/slice-sizes.ts';
+import type { SendRequest } from '../../../contract/wire/notification.ts';
 import { useProject } from '../calls/queries.ts';
 import { useSession } from '../session.ts';
 import { Choice, CodeBlock, Hint } from '../view.tsx';

@@ -1,7 +1,7 @@
-import { pathOf } from '../../../contract/path-of.ts';
-import { routes } from '../../../contract/routes.ts';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { shellString } from '../../../contract/shell-string.ts';
+import { shellString } from '../../../contract/text/text.ts';
+import type { SendRequest } from '../../../contract/wire/notification.ts';
+import { pathOf } from '../../../contract/wire/path-of.ts';
+import { routes } from '../../../contract/wire/routes.ts';
 import {
   goRawString,
   javaScriptLiteral,

@@ -1,17 +1,17 @@
 import { Box, Button, CopyButton, Group, Paper, Progress, Text } from '@mantine/core';
 import { useThrottledValue } from '@mantine/hooks';
-import { countOf, countText } from '../../../contract/count-text.ts';
+import { countOf, countText } from '../../../contract/text/text.ts';
+import type { FailureReason } from '../../../contract/wire/counts.ts';
+import type { NotificationResult } from '../../../contract/wire/notification.ts';
+import { isInProgress } from '../../../contract/wire/notification-status.ts';
+import { contentOf } from '../../../contract/wire/send-fields.ts';
 import {
   audienceSize,
   deliveryVerdict,
   type FailureAction,
   failureTexts,
   isLossNoticeable,
-} from '../../../contract/delivery-verdict.ts';
-import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import { isInProgress } from '../../../contract/notification-status.ts';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import { contentOf } from '../../../contract/send-fields.ts';
+} from '../../../contract/wording/delivery-verdict.ts';
 import { useProject } from '../calls/queries.ts';
 import { Key } from '../charts.tsx';
 import { estimated, rateText, shownRate, timeText } from '../format.ts';

@@ -1,8 +1,12 @@
 import { Badge, Box, Text } from '@mantine/core';
-import { countText } from '../../../contract/count-text.ts';
-import { audienceSize, audienceText, deliveryVerdict } from '../../../contract/delivery-verdict.ts';
-import { hasVisibleCharacter } from '../../../contract/formats.ts';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import { countText } from '../../../contract/text/text.ts';
+import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';
+import type { NotificationResult } from '../../../contract/wire/notification.ts';
+import {
+  audienceSize,
+  audienceText,
+  deliveryVerdict,
+} from '../../../contract/wording/delivery-verdict.ts';
 import { capitalized, rateText } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { useSession } from '../session.ts';

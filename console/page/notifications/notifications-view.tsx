@@ -1,14 +1,11 @@
 import { Anchor, Button, Group, Menu, Paper, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { countOf } from '../../../contract/count-text.ts';
-import { needsAttention } from '../../../contract/delivery-verdict.ts';
-import { limits } from '../../../contract/limits.ts';
-import { isInProgress } from '../../../contract/notification-status.ts';
-import { notificationIdSchema } from '../../../contract/schemas/fields.ts';
-import type {
-  NotificationList,
-  NotificationResult,
-} from '../../../contract/schemas/notification.ts';
+import { countOf } from '../../../contract/text/text.ts';
+import { notificationIdSchema } from '../../../contract/wire/fields.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import type { NotificationList, NotificationResult } from '../../../contract/wire/notification.ts';
+import { isInProgress } from '../../../contract/wire/notification-status.ts';
+import { needsAttention } from '../../../contract/wording/delivery-verdict.ts';
 import { useNotifications } from '../calls/queries.ts';
 import { dateText } from '../format.ts';
 import { NewNotification } from '../frame.tsx';

@@ -1,8 +1,8 @@
 import { Anchor, Box, Button, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { countOf } from '../../../contract/count-text.ts';
-import type { NotificationList } from '../../../contract/schemas/notification.ts';
-import type { ProjectResult } from '../../../contract/schemas/project.ts';
+import { countOf } from '../../../contract/text/text.ts';
+import type { NotificationList } from '../../../contract/wire/notification.ts';
+import type { ProjectResult } from '../../../contract/wire/project-result.ts';
 import { Icon } from '../icons.tsx';
 import { mayDo, useSession } from '../session.ts';
 import { Card, CodeBlock, CopiedText, Facts, Hint, Round, Row } from '../view.tsx';

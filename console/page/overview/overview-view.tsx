@@ -1,11 +1,8 @@
 import { Alert, Anchor, Box, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { countOf, countText } from '../../../contract/count-text.ts';
-import type {
-  NotificationList,
-  NotificationResult,
-} from '../../../contract/schemas/notification.ts';
-import type { ProjectResult } from '../../../contract/schemas/project.ts';
+import { countOf, countText } from '../../../contract/text/text.ts';
+import type { NotificationList, NotificationResult } from '../../../contract/wire/notification.ts';
+import type { ProjectResult } from '../../../contract/wire/project-result.ts';
 import { useNotifications, useProject } from '../calls/queries.ts';
 import { ColumnChart, Key } from '../charts.tsx';
 import { rateText, shownRate, timeText } from '../format.ts';

@@ -1,7 +1,7 @@
 import { Box, Flex, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
-import type { Platform } from '../../../contract/openapi/field-texts.ts';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
+import type { SendRequest } from '../../../contract/wire/notification.ts';
+import type { Platform } from '../../../contract/wording/field-texts.ts';
 import { timeText } from '../format.ts';
 import { Choice, Hint } from '../view.tsx';
 import { platformNames, platformTabs, shownOn } from './shown-on.ts';

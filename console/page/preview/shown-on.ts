@@ -1,15 +1,15 @@
-import { limits } from '../../../contract/limits.ts';
-import { pushMessage } from '../../../contract/message.ts';
+import { webUrl } from '../../../contract/wire/fields.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import { pushMessage } from '../../../contract/wire/message.ts';
+import type { SendRequest } from '../../../contract/wire/notification.ts';
+import { pathOf } from '../../../contract/wire/path-of.ts';
+import { routes } from '../../../contract/wire/routes.ts';
+import { type ContentName, contentFields, contentOf } from '../../../contract/wire/send-fields.ts';
 import {
   type FieldText,
   fieldTexts,
   type Platform,
-} from '../../../contract/openapi/field-texts.ts';
-import { pathOf } from '../../../contract/path-of.ts';
-import { routes } from '../../../contract/routes.ts';
-import { webUrl } from '../../../contract/schemas/fields.ts';
-import type { SendRequest } from '../../../contract/schemas/notification.ts';
-import { type ContentName, contentFields, contentOf } from '../../../contract/send-fields.ts';
+} from '../../../contract/wording/field-texts.ts';
 
 export const platformNames: Readonly<Record<Platform, string>> = {
   chrome: 'Chrome on Windows',

@@ -13,11 +13,11 @@ import {
   TextInput,
 } from '@mantine/core';
 import { useState } from 'react';
-import { countOf, countText } from '../../../contract/count-text.ts';
-import { channelPattern } from '../../../contract/formats.ts';
-import { limits } from '../../../contract/limits.ts';
-import { type AudienceCounts, channelsByCount } from '../../../contract/schemas/project.ts';
-import type { FieldName } from '../../../contract/send-fields.ts';
+import { countOf, countText } from '../../../contract/text/text.ts';
+import { channelPattern } from '../../../contract/wire/formats.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import { type AudienceCounts, channelsByCount } from '../../../contract/wire/project-result.ts';
+import type { FieldName } from '../../../contract/wire/send-fields.ts';
 import { useProject } from '../calls/queries.ts';
 import { Icon } from '../icons.tsx';
 import { fieldId, issueAt, SendField, useForm } from './send-field.tsx';

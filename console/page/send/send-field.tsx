@@ -9,10 +9,10 @@ import {
   TextInput,
 } from '@mantine/core';
 import { createContext, type ReactNode, useContext } from 'react';
-import { countText } from '../../../contract/count-text.ts';
-import type { Issue } from '../../../contract/errors.ts';
-import { limits } from '../../../contract/limits.ts';
-import type { FieldName } from '../../../contract/send-fields.ts';
+import { countText } from '../../../contract/text/text.ts';
+import type { Issue } from '../../../contract/wire/errors.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import type { FieldName } from '../../../contract/wire/send-fields.ts';
 import { Hint } from '../view.tsx';
 import {
   type ButtonForm,

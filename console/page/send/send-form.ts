@@ -1,22 +1,24 @@
-import { conditionsOf, hasConditions } from '../../../contract/conditions.ts';
-import type { Issue } from '../../../contract/errors.ts';
+import { conditionsOf, hasConditions } from '../../../contract/wire/conditions.ts';
+import type { Issue } from '../../../contract/wire/errors.ts';
+import { issuesOf } from '../../../contract/wire/fields.ts';
+import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';
+import {
+  type NotificationContent,
+  type NotificationResult,
+  type SendRequest,
+  sendSchema,
+} from '../../../contract/wire/notification.ts';
+import { namesIn as placeholdersIn } from '../../../contract/wire/placeholders.ts';
 import {
   type AudienceField,
+  contentFields,
   type FieldGroup,
+  type FieldName,
   fieldGroups,
   type Member,
-} from '../../../contract/field-kinds.ts';
-import { hasVisibleCharacter } from '../../../contract/formats.ts';
-import { type FieldText, fieldTexts } from '../../../contract/openapi/field-texts.ts';
-import { namesIn as placeholdersIn } from '../../../contract/placeholders.ts';
-import { issuesOf } from '../../../contract/schemas/fields.ts';
-import type {
-  NotificationContent,
-  NotificationResult,
-  SendRequest,
-} from '../../../contract/schemas/notification.ts';
-import { sendSchema } from '../../../contract/schemas/notification.ts';
-import { contentFields, type FieldName, sendFields } from '../../../contract/send-fields.ts';
+  sendFields,
+} from '../../../contract/wire/send-fields.ts';
+import { type FieldText, fieldTexts } from '../../../contract/wording/field-texts.ts';
 import { timeText } from '../format.ts';
 
 /** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */

@@ -13,14 +13,18 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import { countOf, countText } from '../../../contract/count-text.ts';
-import { deliveryVerdict } from '../../../contract/delivery-verdict.ts';
-import type { Issue } from '../../../contract/errors.ts';
-import { type FieldGroup, fieldGroups } from '../../../contract/field-kinds.ts';
-import { limits } from '../../../contract/limits.ts';
-import { rendered, type Values } from '../../../contract/placeholders.ts';
-import type { SendRequest, SendResult } from '../../../contract/schemas/notification.ts';
-import { contentOf, type FieldName } from '../../../contract/send-fields.ts';
+import { countOf, countText } from '../../../contract/text/text.ts';
+import type { Issue } from '../../../contract/wire/errors.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import type { SendRequest, SendResult } from '../../../contract/wire/notification.ts';
+import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
+import {
+  contentOf,
+  type FieldGroup,
+  type FieldName,
+  fieldGroups,
+} from '../../../contract/wire/send-fields.ts';
+import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { subscribedUserId } from '../calls/local-stack.ts';
 import { useProject } from '../calls/queries.ts';

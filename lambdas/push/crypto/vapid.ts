@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import type { VapidKeys } from '../../../contract/project.ts';
+import type { VapidKeys } from '../../../contract/wire/project.ts';
 
 /** For how long a token is valid: half of what RFC 8292 §2 allows, because clocks differ. */
 const tokenValiditySeconds = 12 * 60 * 60;

@@ -1,4 +1,4 @@
-import type { FailureReason } from '../../../contract/failure-reasons.ts';
+import type { FailureReason } from '../../../contract/wire/counts.ts';
 import type { PushResponse } from '../transport/response.ts';
 
 /** Consequence of a push service's response for the push and its subscription. */

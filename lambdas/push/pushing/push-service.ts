@@ -1,4 +1,4 @@
-import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
+import type { FailureReason, Failures } from '../../../contract/wire/counts.ts';
 import type { Outcome } from './outcome.ts';
 import type { Push } from './push.ts';
 

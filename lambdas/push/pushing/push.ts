@@ -1,9 +1,9 @@
-import type { Recipient } from '../../../contract/audience.ts';
-import type { FailureReason } from '../../../contract/failure-reasons.ts';
-import { limits } from '../../../contract/limits.ts';
-import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
-import type { NotificationContent } from '../../../contract/schemas/notification.ts';
-import type { HeaderName } from '../../../contract/send-fields.ts';
+import type { Recipient } from '../../../contract/infrastructure/slice.ts';
+import type { FailureReason } from '../../../contract/wire/counts.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import type { NotificationContent } from '../../../contract/wire/notification.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
+import type { HeaderName } from '../../../contract/wire/send-fields.ts';
 import { encryption, topicHeader } from '../crypto/encryption.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import type { PushRequest } from '../transport/transport.ts';

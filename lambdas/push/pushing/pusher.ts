@@ -1,11 +1,15 @@
 import { setMaxListeners } from 'node:events';
-import type { Recipient } from '../../../contract/audience.ts';
-import { type Counts, noCounts } from '../../../contract/counts.ts';
-import type { FailureReason, Failures } from '../../../contract/failure-reasons.ts';
-import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
-import { pushServiceOf } from '../../../contract/push-services.ts';
-import { sliceSizes } from '../../../contract/slice-sizes.ts';
-import { sliceTimeline } from '../../../contract/timeline.ts';
+import type { Recipient } from '../../../contract/infrastructure/slice.ts';
+import { sliceSizes } from '../../../contract/infrastructure/slice-sizes.ts';
+import { sliceTimeline } from '../../../contract/infrastructure/timeline.ts';
+import {
+  type Counts,
+  type FailureReason,
+  type Failures,
+  noCounts,
+} from '../../../contract/wire/counts.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
+import { pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
-import { ipv6Groups } from '../../../contract/ipv6-groups.ts';
+import { ipv6Groups } from '../../../contract/text/addresses.ts';
 import { UnsendableError } from './response.ts';
 
 export interface LookupSettings {

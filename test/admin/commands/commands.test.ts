@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../../contract/wire/formats.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';

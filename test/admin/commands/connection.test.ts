@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { outputPrefixOf } from '../../../contract/stack-name.ts';
-import { outputOf, tableNames, tableVariables } from '../../../contract/tables.ts';
+import { outputPrefixOf } from '../../../contract/infrastructure/stack-name.ts';
+import { outputOf, tableNames, tableVariables } from '../../../contract/infrastructure/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 import { AwsError } from '../../fixtures/aws-protocols.ts';
 import { settings, useOperator } from '../../fixtures/operator.ts';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { memberKeyPattern } from '../../../contract/formats.ts';
+import { memberKeyPattern } from '../../../contract/wire/formats.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 
 const operator = useOperator();

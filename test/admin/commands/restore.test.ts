@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { RestoredTables } from '../../../contract/tables.ts';
+import type { RestoredTables } from '../../../contract/infrastructure/tables.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { identityKeyPattern, secretKeyPattern } from '../../../contract/formats.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import { identityKeyPattern, secretKeyPattern } from '../../../contract/wire/formats.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';

@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import { limits } from '../../../contract/limits.ts';
+import { limits } from '../../../contract/wire/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { exportedValues, importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';

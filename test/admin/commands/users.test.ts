@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { useOperator } from '../../fixtures/operator.ts';

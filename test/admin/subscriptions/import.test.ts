@@ -3,8 +3,8 @@ import { type ImportListDependencies, importList } from '../../../admin/commands
 import { projectTables } from '../../../admin/project-tables.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
-import { ServiceError } from '../../../contract/errors.ts';
-import type { Project } from '../../../contract/project.ts';
+import { ServiceError } from '../../../contract/wire/errors.ts';
+import type { Project } from '../../../contract/wire/project.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
 import { batchImport, type ImportBatch } from '../../../lambdas/store/subscription-import.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { type ListRow, openList } from '../../../admin/subscriptions/list-file.ts';
-import { limits } from '../../../contract/limits.ts';
+import { limits } from '../../../contract/wire/limits.ts';
 
 const maxBytes = limits.bodyBytes.subscribe;
 const tooLong = { mistake: 'is longer than 20480 bytes: write one subscription per line' };

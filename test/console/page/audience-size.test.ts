@@ -1,6 +1,6 @@
 import { audienceSize, sizeText } from '../../../console/page/send/audience-fields.tsx';
 import { emptySendForm, type SendForm } from '../../../console/page/send/send-form.ts';
-import type { AudienceCounts } from '../../../contract/schemas/project.ts';
+import type { AudienceCounts } from '../../../contract/wire/project-result.ts';
 
 const sample: AudienceCounts = {
   subscribers: 1000,

@@ -3,7 +3,7 @@ import {
   matches,
   searchText,
 } from '../../../console/page/notifications/notifications-view.tsx';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
+import type { NotificationResult } from '../../../contract/wire/notification.ts';
 
 const id = '01936f0e-8a51-7c3e-9d53-0f5d9a3c7f10';
 const sent: NotificationResult = {

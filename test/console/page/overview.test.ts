@@ -7,8 +7,8 @@ import {
   monthOf,
   noticeOf,
 } from '../../../console/page/overview/summary.ts';
-import type { NotificationResult } from '../../../contract/schemas/notification.ts';
-import type { ProjectResult } from '../../../contract/schemas/project.ts';
+import type { NotificationResult } from '../../../contract/wire/notification.ts';
+import type { ProjectResult } from '../../../contract/wire/project-result.ts';
 
 const nowMs = Date.parse('2026-11-24T12:00:00Z');
 const dayMs = 24 * 60 * 60 * 1000;

@@ -8,8 +8,8 @@ import {
   readSendForm,
   type SendForm,
 } from '../../../console/page/send/send-form.ts';
-import { conditionsOf } from '../../../contract/conditions.ts';
-import { sampleContent, sendFields } from '../../../contract/send-fields.ts';
+import { conditionsOf } from '../../../contract/wire/conditions.ts';
+import { sampleContent, sendFields } from '../../../contract/wire/send-fields.ts';
 
 /** Recipients take the place of user ids. */
 const { recipients, ...sampled }: Record<string, unknown> = Object.fromEntries(

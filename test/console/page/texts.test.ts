@@ -9,8 +9,8 @@ import {
   shownRate,
 } from '../../../console/page/format.ts';
 import { issueAt } from '../../../console/page/send/send-field.tsx';
-import { countOf } from '../../../contract/count-text.ts';
-import { errorTable } from '../../../contract/errors.ts';
+import { countOf } from '../../../contract/text/text.ts';
+import { errorTable } from '../../../contract/wire/errors.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 
 test.each([

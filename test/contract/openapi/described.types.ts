@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { described } from '../../../contract/openapi/described.ts';
+import { described } from '../../../contract/wording/openapi/schema.ts';
 
 const schema = z.object({ name: z.string(), inner: z.object({ count: z.int() }) });
 const name = { description: '' };

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../contract/errors.ts';
+import { ServiceError } from '../../../contract/wire/errors.ts';
 import { SteadyClock, whileTimeIsLeft } from '../../../lambdas/deliver/deadlines.ts';
 import { Scheduler } from '../../simulation/time/scheduler.ts';
 import { throttled } from './delivery-setup.ts';

@@ -1,4 +1,4 @@
-import { noCounts } from '../../../contract/counts.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
 import type { Message } from '../../../lambdas/push/pushing/push.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { tables } from '../../simulation/database/memory-database.ts';

@@ -1,4 +1,4 @@
-import { noCounts } from '../../../contract/counts.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
 import type { StoredSlice } from '../../../lambdas/store/slices.ts';
 import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { writeOf } from '../store/stored-notifications.ts';

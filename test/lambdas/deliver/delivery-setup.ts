@@ -1,7 +1,6 @@
-import type { Recipient } from '../../../contract/audience.ts';
-import { type Counts, noCounts } from '../../../contract/counts.ts';
-import type { SigningProject } from '../../../contract/project.ts';
-import type { Slice } from '../../../contract/slice.ts';
+import type { Recipient, Slice } from '../../../contract/infrastructure/slice.ts';
+import { type Counts, noCounts } from '../../../contract/wire/counts.ts';
+import type { SigningProject } from '../../../contract/wire/project.ts';
 import { deadlinesOfRequest } from '../../../lambdas/deliver/deadlines.ts';
 import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
 import { CurrentProject, deliverSlice } from '../../../lambdas/deliver/deliver-slice.ts';

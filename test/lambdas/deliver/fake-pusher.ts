@@ -1,6 +1,6 @@
-import type { Recipient } from '../../../contract/audience.ts';
-import { addCounts, type Counts, noCounts } from '../../../contract/counts.ts';
-import type { VapidPair, VapidPairs } from '../../../contract/project.ts';
+import type { Recipient } from '../../../contract/infrastructure/slice.ts';
+import { addCounts, type Counts, noCounts } from '../../../contract/wire/counts.ts';
+import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
 import type { Pusher, PusherOptions, StartPushing } from '../../../lambdas/push/pushing/pusher.ts';
 
 /** Recipients that were added at once, and how they are pushed to. */

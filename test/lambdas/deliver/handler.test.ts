@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { type Slice, sliceSchema } from '../../../contract/slice.ts';
+import { type Slice, sliceSchema } from '../../../contract/infrastructure/slice.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { slicesOf } from '../store/stored-notifications.ts';
 import { slice } from './delivery-setup.ts';

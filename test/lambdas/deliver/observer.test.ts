@@ -1,9 +1,8 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
-import { noCounts } from '../../../contract/counts.ts';
-import { failureReasonNames } from '../../../contract/failure-reasons.ts';
-import { pushMetrics } from '../../../contract/metrics.ts';
-import type { Slice } from '../../../contract/slice.ts';
+import { pushMetrics } from '../../../contract/infrastructure/metrics.ts';
+import type { Slice } from '../../../contract/infrastructure/slice.ts';
+import { failureReasonNames, noCounts } from '../../../contract/wire/counts.ts';
 import { observer } from '../../../lambdas/deliver/observer.ts';
 
 test('a fault of every push is logged once per second', () => {

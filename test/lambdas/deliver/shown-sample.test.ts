@@ -1,4 +1,4 @@
-import type { Recipient } from '../../../contract/audience.ts';
+import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import type { Message } from '../../../lambdas/push/pushing/push.ts';
 import { uuidV7 } from '../../../lambdas/send/sending.ts';
 import { Random } from '../../simulation/time/random.ts';

@@ -1,5 +1,5 @@
-import type { ProjectRef } from '../../../contract/project.ts';
-import { notificationSchema } from '../../../contract/schemas/notification.ts';
+import { notificationSchema } from '../../../contract/wire/notification.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { getNotification } from '../../../lambdas/get-notification/get-notification.ts';
 import type { Delivery } from '../../../lambdas/store/deliveries.ts';
 import type { Division } from '../../../lambdas/store/items.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import middy from '@middy/core';
-import type { Project } from '../../../contract/project.ts';
+import type { Project } from '../../../contract/wire/project.ts';
 import { authenticate, requireKey } from '../../../lambdas/http/authenticate.ts';
 import { pathIds } from '../../../lambdas/http/request.ts';
 import { errorResponses, respond } from '../../../lambdas/http/response.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
-import { ServiceError } from '../../../contract/errors.ts';
-import { routes } from '../../../contract/routes.ts';
+import { ServiceError } from '../../../contract/wire/errors.ts';
+import { routes } from '../../../contract/wire/routes.ts';
 import { chain, ownerChain } from '../../../lambdas/http/chain.ts';
 import { respond } from '../../../lambdas/http/response.ts';
 import type { RateLimitStore } from '../../../lambdas/store/rate-limits.ts';

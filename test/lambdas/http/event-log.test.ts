@@ -1,4 +1,4 @@
-import type { EventType } from '../../../contract/schemas/event.ts';
+import type { EventType } from '../../../contract/wire/event.ts';
 import { eventLog } from '../../../lambdas/http/service-logger.ts';
 
 /** Logs events of these types at these times. @returns the counts of each line; null for an event without a line. */

@@ -1,5 +1,5 @@
-import { sliceSchema } from '../../../contract/slice.ts';
-import { sliceSizes } from '../../../contract/slice-sizes.ts';
+import { sliceSchema } from '../../../contract/infrastructure/slice.ts';
+import { sliceSizes } from '../../../contract/infrastructure/slice-sizes.ts';
 import {
   type Audience,
   divide,

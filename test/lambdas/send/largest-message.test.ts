@@ -1,4 +1,4 @@
-import { limits } from '../../../contract/limits.ts';
+import { limits } from '../../../contract/wire/limits.ts';
 import { largestMessage, usersOf } from '../../../lambdas/send/sending.ts';
 
 const content = { title: 'T', body: '{{v}}' };

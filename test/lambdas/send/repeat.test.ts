@@ -1,5 +1,5 @@
-import { noCounts } from '../../../contract/counts.ts';
-import type { ParsedSendRequest } from '../../../contract/schemas/notification.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
+import type { ParsedSendRequest } from '../../../contract/wire/notification.ts';
 import {
   allDelivered,
   type DeliverySetup,

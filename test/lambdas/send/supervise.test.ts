@@ -1,6 +1,6 @@
-import { noCounts } from '../../../contract/counts.ts';
-import type { Slice } from '../../../contract/slice.ts';
-import { sendTimeline } from '../../../contract/timeline.ts';
+import type { Slice } from '../../../contract/infrastructure/slice.ts';
+import { sendTimeline } from '../../../contract/infrastructure/timeline.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
 import type { SendDependencies } from '../../../lambdas/send/sending.ts';
 import {
   allDelivered,

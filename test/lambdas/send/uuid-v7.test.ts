@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { notificationIdSchema } from '../../../contract/schemas/fields.ts';
+import { notificationIdSchema } from '../../../contract/wire/fields.ts';
 import { uuidV7 } from '../../../lambdas/send/sending.ts';
 
 test('the example of RFC 9562, appendix A.6, is reproduced', () => {

@@ -1,5 +1,5 @@
-import { noCounts } from '../../../contract/counts.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import {
   findNotification,
   notificationResult,

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { Recipient } from '../../../contract/audience.ts';
-import { type Conditions, conditionsSchema } from '../../../contract/conditions.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { Recipient } from '../../../contract/infrastructure/slice.ts';
+import { type Conditions, conditionsSchema } from '../../../contract/wire/conditions.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore, seenSince } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
 import {

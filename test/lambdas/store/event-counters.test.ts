@@ -1,4 +1,4 @@
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { useDatabase } from '../../fixtures/database.ts';

@@ -3,7 +3,7 @@ import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { CommandError } from '../../../admin/errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import {
   partCount,
   projectPart,

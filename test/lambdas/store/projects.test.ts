@@ -1,6 +1,6 @@
 import { DeleteCommand, type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import type { IdentityKeyItem, ProjectItem } from '../../../lambdas/store/items.ts';
 import {
   identityProjectStore,

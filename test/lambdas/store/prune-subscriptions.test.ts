@@ -1,5 +1,5 @@
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { pruneSubscriptions } from '../../../lambdas/store/all-subscriptions.ts';
 import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import {

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { partKeys } from '../../../lambdas/store/counters.ts';
 import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
 import { notificationStore } from '../../../lambdas/store/notifications.ts';

@@ -1,4 +1,4 @@
-import { noCounts } from '../../../contract/counts.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
 

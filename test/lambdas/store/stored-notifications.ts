@@ -1,7 +1,7 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { noCounts } from '../../../contract/counts.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import {
   type SliceKey,

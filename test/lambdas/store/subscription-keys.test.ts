@@ -1,4 +1,4 @@
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import {
   deviceIdOf,
   endpointHash,

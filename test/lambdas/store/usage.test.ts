@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { projectUsage } from '../../../lambdas/store/counters.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 

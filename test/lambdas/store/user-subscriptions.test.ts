@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { removeFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
 import {
   endpointHash,

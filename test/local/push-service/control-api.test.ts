@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pushMessage } from '../../../contract/message.ts';
+import { pushMessage } from '../../../contract/wire/message.ts';
 import { type PushService, startPushService } from '../../../local/push-service/push-service.ts';
 import { push, sender } from './sender.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { noCounts } from '../../../contract/counts.ts';
-import type { ProjectRef } from '../../../contract/project.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts, usedParts } from '../../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';

@@ -4,7 +4,7 @@ import ece from 'http_ece';
 import webpush from 'web-push';
 import { type BrowserKeys, createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../../../admin/browser/decrypt.ts';
-import { limits } from '../../../../contract/limits.ts';
+import { limits } from '../../../../contract/wire/limits.ts';
 import {
   encryption,
   hmacDataLimit,

@@ -1,5 +1,5 @@
-import type { Recipient } from '../../../../contract/audience.ts';
-import { noCounts } from '../../../../contract/counts.ts';
+import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
+import { noCounts } from '../../../../contract/wire/counts.ts';
 import type { PusherOptions, PushTimes } from '../../../../lambdas/push/pushing/pusher.ts';
 import { pusherOptions, vapid } from '../../../fixtures/chunk.ts';
 import {

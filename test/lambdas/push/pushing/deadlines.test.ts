@@ -1,4 +1,4 @@
-import { noCounts } from '../../../../contract/counts.ts';
+import { noCounts } from '../../../../contract/wire/counts.ts';
 import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const never = new Promise<never>(() => {});

@@ -1,7 +1,7 @@
 import { newVapidPair } from '../../../../admin/vapid-pair.ts';
-import type { Recipient } from '../../../../contract/audience.ts';
-import { noCounts } from '../../../../contract/counts.ts';
-import type { VapidPair } from '../../../../contract/project.ts';
+import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
+import { noCounts } from '../../../../contract/wire/counts.ts';
+import type { VapidPair } from '../../../../contract/wire/project.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
 import {
   type Conduct,

@@ -1,4 +1,4 @@
-import { noCounts } from '../../../../contract/counts.ts';
+import { noCounts } from '../../../../contract/wire/counts.ts';
 import { pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const origins = Array.from({ length: 2000 }, (_, index) => `https://x${index}.push.apple.com`);

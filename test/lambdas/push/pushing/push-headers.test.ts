@@ -1,4 +1,4 @@
-import type { Recipient } from '../../../../contract/audience.ts';
+import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
 import type { Chunk } from '../../../fixtures/chunk.ts';
 import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 

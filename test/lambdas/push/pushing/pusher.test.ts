@@ -1,6 +1,6 @@
 import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
 import { decrypt } from '../../../../admin/browser/decrypt.ts';
-import { noCounts } from '../../../../contract/counts.ts';
+import { noCounts } from '../../../../contract/wire/counts.ts';
 import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 test('an empty chunk is done at once', async () => {

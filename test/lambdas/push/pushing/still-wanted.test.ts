@@ -1,5 +1,5 @@
-import type { Recipient } from '../../../../contract/audience.ts';
-import { noCounts } from '../../../../contract/counts.ts';
+import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
+import { noCounts } from '../../../../contract/wire/counts.ts';
 import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 import type { Scheduler } from '../../../simulation/time/scheduler.ts';
 

@@ -1,9 +1,0 @@
-/** 12345 as `12,345`. */
-export function countText(count: number): string {
-  return count.toLocaleString('en');
-}
-
-/** `1 subscriber`, `1,200 subscribers`. */
-export function countOf(count: number, noun: string): string {
-  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
-}

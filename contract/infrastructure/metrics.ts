@@ -1,0 +1,52 @@
+import type { ErrorCode } from '../wire/errors.ts';
+
+export const metricNamespace = 'Carillon';
+
+/**
+ * CloudWatch metrics that send and deliver emit, for the dashboard and the alarms. Their only
+ * dimension is `service`, the stack's name, which Powertools reads from POWERTOOLS_SERVICE_NAME.
+ */
+export const pushMetrics = {
+  attempted: 'PushesAttempted',
+  delivered: 'PushesDelivered',
+  removed: 'PushesRemoved',
+  failed: 'PushesFailed',
+  /** Of the failed ones, those about which only the project's owner can do something. */
+  failedForOwner: 'PushesFailedForOwner',
+  /**
+   * A push service refused the project's VAPID token or subject (401, 403). Every push of that
+   * project to it fails until someone corrects the keys or the subject.
+   */
+  vapidRefused: 'VapidRefusals',
+  /** Subscribers that were not attempted, because the time was over or reading them failed. */
+  unreached: 'SubscribersUnreached',
+  /** Pushes whose outcome is unknown, because their function died. They also count as failed. */
+  interrupted: 'PushesInterrupted',
+  /** Slices whose invocations Lambda did not take, also after repetitions. */
+  invocationsThrottled: 'InvocationsThrottled',
+  /** Times that the counts of a slice, or the cancellation of a send, could not be stored. */
+  resultsNotStored: 'ResultsNotStored',
+} as const;
+
+/**
+ * Events of browsers. CloudWatch adds up what the log lines of track count, so that an event costs no line of
+ * its own. These metrics have no dimension: log lines do not contain the stack's name.
+ */
+export const eventMetrics = { shown: 'EventsShown', clicked: 'EventsClicked' } as const;
+
+/**
+ * Counts that contradict each other, which is a fault of Carillon. CloudWatch counts the lines with this message
+ * in the logs of all functions that read or return counts.
+ */
+export const disagreement = { message: 'counts disagree', metric: 'CountsDisagree' } as const;
+
+/** Refusals of the subscriber cap. CloudWatch counts the lines with this code in the log of subscribe. */
+export const refusal = {
+  code: 'subscriber_cap_reached' satisfies ErrorCode,
+  metric: 'SubscribersRefused',
+} as const;
+
+/** The namespace of a stack's metrics that are counted in logs. */
+export function logNamespace(stackName: string): string {
+  return `${metricNamespace}/${stackName}`;
+}

@@ -1,0 +1,155 @@
+import * as z from 'zod/mini';
+import {
+  hasVisible,
+  isWebUrl,
+  notWebUrl,
+  text,
+  webUrl,
+  wholeNumber,
+  wrongLength,
+  wrongText,
+} from './fields.ts';
+import { limits } from './limits.ts';
+import { withAll } from './placeholders.ts';
+import {
+  type ContentName,
+  contentFields,
+  defaultOf,
+  type Member,
+  type NamesWith,
+  type ValueOf,
+} from './send-fields.ts';
+
+/** Schemas of the content of a notification, from its table. */
+
+type Rows = Readonly<Record<string, Member>>;
+
+type ShapeOf<Of> = {
+  [Name in keyof Of]: Of[Name] extends { readonly isRequired: true }
+    ? SchemaOf<Of[Name]>
+    : z.ZodMiniOptional<SchemaOf<Of[Name]>>;
+};
+
+type SchemaOf<Row> = Row extends { readonly members: infer Members }
+  ? z.ZodMiniArray<z.ZodMiniObject<ShapeOf<Members>, z.core.$strict>>
+  : z.ZodMiniType<ValueOf<Row>, ValueOf<Row>>;
+
+/** Of each row, its schema. */
+export function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
+  const schemas = Object.entries(rows).map(([name, row]) => {
+    const schema = schemaOf(name, row);
+    return [name, row.isRequired ? schema : z.optional(schema)];
+  });
+  return Object.fromEntries(schemas) as ShapeOf<Of>;
+}
+
+function schemaOf(name: string, row: Member): z.ZodMiniType {
+  switch (row.kind) {
+    case 'text':
+      if (row.format === 'languageTag') return languageTag(row.max);
+      return row.isVisible ? text(row.min, row.max).check(hasVisible) : text(row.min, row.max);
+    case 'url':
+      return row.placeholders === 'filled' ? webUrlTemplate : webUrl;
+    case 'number':
+      return wholeNumber(row.min, row.max, row.unit && ` of ${row.unit}`);
+    case 'flag':
+      return z.boolean({ error: 'must be true or false' });
+    case 'choice':
+      return z.enum(row.choices, { error: `must be ${alternatives(row.choices)}` });
+    case 'time':
+      return z.iso.datetime({
+        offset: true,
+        error: 'must be a date-time with its offset, such as "2026-11-21T19:00:00Z"',
+      });
+    case 'object':
+      return jsonObject(row.maxBytes);
+    case 'list':
+      return list(name, row);
+  }
+}
+
+/** A URL that may have placeholders, with spaces inside their braces. */
+const webUrlTemplate = text(1, limits.urlLength).check(
+  z.refine((value) => isWebUrl(withAll(value, '_')), notWebUrl),
+);
+
+function alternatives(choices: readonly string[]): string {
+  const quoted = choices.map((choice) => `"${choice}"`);
+  return `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+}
+
+/** RFC 5646 §2.1: subtags of letters and digits. Which ones are registered is not checked. */
+function languageTag(max: number) {
+  const message = 'must be a language tag such as "en" or "pt-BR"';
+  return z
+    .string({ error: wrongText(message) })
+    .check(
+      z.maxLength(max, { error: wrongLength(`must have at most ${max} characters`, max) }),
+      z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, message),
+    );
+}
+
+function jsonObject(maxBytes: number) {
+  return z
+    .record(z.string(), z.unknown(), { error: 'must be an object' })
+    .check(
+      z.refine(
+        (value) => jsonBytes(value) <= maxBytes,
+        `must have at most ${maxBytes} bytes as JSON`,
+      ),
+    );
+}
+
+/** Infinite for a value that is nested so deeply that it cannot be serialised. */
+function jsonBytes(value: unknown): number {
+  try {
+    return new TextEncoder().encode(JSON.stringify(value)).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function list(name: string, row: Extract<Member, { readonly kind: 'list' }>) {
+  const { max, members, distinct } = row;
+  const entry = z.strictObject(shapeOf(members), { error: 'must be an object' });
+  return z.array(entry, { error: `must be an array of ${name}` }).check(
+    z.maxLength(max, `must have at most ${max} ${name}`),
+    z.refine(
+      (entries: readonly Readonly<Record<string, unknown>>[]) =>
+        new Set(entries.map((one) => one[distinct])).size === entries.length,
+      `must differ from each other in "${distinct}"`,
+    ),
+  );
+}
+
+export const contentShape = shapeOf(contentFields);
+
+/** The part of the content that placeholders can change. */
+export const templateSchema = z.object(
+  Object.fromEntries(
+    Object.entries(contentShape).filter(([name]) => isTemplate(contentFields[name as ContentName])),
+  ),
+);
+
+function isTemplate(row: Member): boolean {
+  if (row.kind === 'list') return Object.values(row.members).some(isTemplate);
+  return 'placeholders' in row && row.placeholders === 'filled';
+}
+
+/** Why a field cannot have an effect without the one that it requires. */
+const requirements: Readonly<
+  Record<NamesWith<typeof contentFields, { readonly requires: string }>, string>
+> = {
+  renotify: 'needs "tag", which names the notification to replace',
+  worker: 'needs "url" when it is false: without a worker, browsers open absolute URLs only',
+};
+
+/** Combinations of fields that browsers refuse, or that could not have an effect. */
+export const contentCombinations = Object.entries(requirements).map(([name, error]) => {
+  const row = contentFields[name as keyof typeof requirements];
+  return z.refine<Readonly<Record<string, unknown>>>(
+    (content) =>
+      content[row.requires] !== undefined || (content[name] ?? defaultOf(row)) === defaultOf(row),
+    { error, path: [name] },
+  );
+});

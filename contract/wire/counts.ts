@@ -1,0 +1,89 @@
+import type { DeliveryCounts } from './delivery-counts.ts';
+
+/** Outcomes of recipients: of a slice, of what an invocation has delivered of it, or of a notification. */
+export interface Counts extends DeliveryCounts {
+  /** Failures by their reason, adding up to `failed`. */
+  readonly failures: Failures;
+  /** Recipients that were not attempted. */
+  readonly unreached: number;
+}
+
+export const noCounts: Counts = {
+  attempted: 0,
+  delivered: 0,
+  removed: 0,
+  failed: 0,
+  failures: {},
+  unreached: 0,
+};
+
+export function addCounts(left: Counts, right: Counts): Counts {
+  return {
+    attempted: left.attempted + right.attempted,
+    delivered: left.delivered + right.delivered,
+    removed: left.removed + right.removed,
+    failed: left.failed + right.failed,
+    failures: addFailures(left.failures, right.failures),
+    unreached: left.unreached + right.unreached,
+  };
+}
+
+function addFailures(left: Failures, right: Failures): Failures {
+  const sum: Partial<Record<FailureReason, number>> = { ...left };
+  for (const [reason, number] of Object.entries(right) as [FailureReason, number][]) {
+    sum[reason] = (sum[reason] ?? 0) + number;
+  }
+  return sum;
+}
+
+/**
+ * Why a push failed: every reason that is counted, logged and returned, with its meaning. Each is a sentence that may
+ * follow "because".
+ */
+export const failureReasons = {
+  dropped: 'The push service accepted the message and dropped it (WNS).',
+  key_mismatch: 'The subscription was made with another application server key.',
+  vapid_refused: 'The push service refused the VAPID token or its subject.',
+  too_large: 'The push service takes only smaller messages.',
+  refused: 'The push service refused the push for another reason.',
+  throttled: 'The push service limits the rate (406 or 429), also after retries.',
+  unavailable: 'The push service had an error (408, 425 or 5xx), also after retries.',
+  no_response:
+    'There was no connection, a broken one, a malformed response or a time-out, also after retries.',
+  unsendable:
+    'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
+  not_removed: 'The subscription is gone, but could not be deleted in time.',
+  internal_error: 'This service had a fault; its log has the error.',
+  interrupted: 'The function ended before the outcome was stored. The push may not have started.',
+} as const;
+
+export type FailureReason = keyof typeof failureReasons;
+
+/**
+ * Whether only the project's owner can do something about it. Such failures do not page the operator. The others
+ * have their cause in this deployment, or at a push service and then concern all projects.
+ */
+export const isForOwner: Readonly<Record<FailureReason, boolean>> = {
+  /** Too many messages to one browser, or its user blocks them. */
+  dropped: true,
+  /** The site's key is wrong, or its list is older than the key. */
+  key_mismatch: true,
+  /** The subject is a setting of the deployment. */
+  vapid_refused: false,
+  /** A shorter notification fits. */
+  too_large: true,
+  refused: false,
+  throttled: false,
+  unavailable: false,
+  no_response: false,
+  /** The accepted push services are a setting of the deployment, and so is its DNS resolver. */
+  unsendable: false,
+  not_removed: false,
+  internal_error: false,
+  interrupted: false,
+};
+
+export const failureReasonNames = Object.keys(failureReasons) as [FailureReason];
+
+/** Failures by their reason; reasons without a failure are absent. */
+export type Failures = Readonly<Partial<Record<FailureReason, number>>>;

@@ -1,0 +1,194 @@
+import * as z from 'zod/mini';
+import type { Issue } from './errors.ts';
+import {
+  channelPattern,
+  hasVisibleCharacter,
+  idempotencyKeyPattern,
+  projectIdPattern,
+} from './formats.ts';
+import { limits } from './limits.ts';
+
+/** Fields that several requests have. */
+
+/** The message for a value of the wrong type, or for a missing one. */
+export const wrong =
+  (message: string) =>
+  ({ input }: { input?: unknown }) =>
+    input === undefined ? 'is required' : message;
+
+/** The same for a value that must be text. */
+export const wrongText =
+  (rule: string) =>
+  ({ input }: { input?: unknown }) =>
+    typeof input === 'number'
+      ? `${rule}, not a number: convert it with String()`
+      : wrong(rule)({ input });
+
+/** The message for a text that breaks a rule: of one that is too long, also its length. */
+export const wrongLength =
+  (rule: string, max: number) =>
+  ({ input }: { input?: unknown }) => {
+    const { length } = [...String(input)];
+    return length > max ? `${rule}, and has ${length}` : rule;
+  };
+
+/** Text of `min` to `max` characters without lone surrogates, which UTF-8 cannot encode. */
+export function text(min: number, max: number) {
+  const rule = `must be text of ${min === 0 ? 'at most' : `${min} to`} ${max} characters`;
+  return z.string({ error: wrongText(rule) }).check(
+    z.minLength(min, rule),
+    z.maxLength(max, { error: wrongLength(rule, max) }),
+    z.refine((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+  );
+}
+
+export const hasVisible = z.refine<string>(
+  (value) => value === '' || hasVisibleCharacter(value),
+  'must have a visible character',
+);
+
+export const notWebUrl = 'must be an absolute http or https URL';
+
+export function isWebUrl(value: string): boolean {
+  return /^https?:\/\/[^\s\\]+$/i.test(value) && URL.canParse(value);
+}
+
+export const webUrl = text(1, limits.urlLength).check(z.refine(isWebUrl, notWebUrl));
+
+export const userId = text(1, limits.userIdLength);
+
+/** @param of unit, such as ` of seconds`. */
+export function wholeNumber(min: number, max: number, of = '') {
+  const message = `must be a whole number${of} from ${min} to ${max}`;
+  return z.int(message).check(z.gte(min, message), z.lte(max, message));
+}
+
+const channelRule = `must be 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens`;
+const channel = z
+  .string({ error: wrongText(channelRule) })
+  .check(z.regex(channelPattern, { error: wrongLength(channelRule, limits.channelNameLength) }));
+
+/** Names of channels. A name that is given twice counts once. @param min how many there are at least. */
+export function channels(min: 0 | 1) {
+  return z.pipe(
+    z.array(channel, { error: 'must be an array of channels' }).check(
+      z.minLength(min, 'must name at least one channel; leave the field out for all subscriptions'),
+      z.refine(
+        (names) => new Set(names).size <= limits.channels,
+        `must name at most ${limits.channels} channels`,
+      ),
+    ),
+    z.transform((names): readonly string[] => [...new Set(names)]),
+  );
+}
+
+export function object<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.object(shape, { error: wrong('must be an object') });
+}
+
+/** Ids in a path. */
+export const projectIdSchema = z.string().check(z.regex(projectIdPattern));
+export const notificationIdSchema = z.uuid();
+
+const idempotencyKeyRule = `must be 1 to ${limits.idempotencyKeyLength} printable ASCII characters without spaces`;
+
+/** Header of send: the caller's name for one request and its repetitions. */
+export const idempotencyKeySchema = z.optional(
+  z.string().check(
+    z.regex(idempotencyKeyPattern, {
+      error: wrongLength(idempotencyKeyRule, limits.idempotencyKeyLength),
+    }),
+  ),
+);
+
+/** A count of things that may be 0. */
+export const count = z.int().check(z.nonnegative());
+
+/** Unknown fields that one response names: a body may have thousands. */
+const namedFields = 10;
+/** Characters of an unknown field's name that a response repeats. */
+const nameLength = 64;
+
+/**
+ * Lists what a schema refused, field by field. Each unknown field is a separate issue, with the
+ * field that was probably meant.
+ * @param whole what the schema describes, in words.
+ */
+export function issuesOf(
+  error: z.core.$ZodError,
+  schema: z.ZodMiniType,
+  whole = 'this request',
+): readonly Issue[] {
+  const issues = error.issues
+    .slice(0, limits.issues)
+    .flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys
+            .slice(0, namedFields)
+            .map((name) => unknownField(issue.path, name, fieldsAt(schema, issue.path), whole))
+        : { path: pathText(issue.path), message: issue.message },
+    );
+  return issues.slice(0, limits.issues);
+}
+
+function unknownField(at: Path, name: string, fields: readonly string[], whole: string): Issue {
+  const shortened = name.slice(0, nameLength);
+  const nearest = nearestName(shortened, fields);
+  const object = at.length === 0 ? whole : 'this object';
+  const advice =
+    nearest === undefined ? `the fields are ${fields.join(', ')}` : `did you mean "${nearest}"?`;
+  const path = pathText([...at, shortened]);
+  return { path, message: `is not a field of ${object}; ${advice}` };
+}
+
+type Path = readonly PropertyKey[];
+
+/** `recipients[3].userId`. */
+export function pathText(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** Names of the fields of the object at this path. */
+function fieldsAt(schema: z.core.$ZodType, path: Path): readonly string[] {
+  const { innerType, element, shape = {} } = schema._zod.def as NestedSchemas;
+  if (innerType !== undefined) return fieldsAt(innerType, path);
+  const [first, ...rest] = path;
+  if (first === undefined) return Object.keys(shape);
+  return fieldsAt(element ?? shape[first as string]!, rest);
+}
+
+/** Where the definition of an optional schema, an array and an object has the schemas inside it. */
+interface NestedSchemas {
+  readonly innerType?: z.core.$ZodType;
+  readonly element?: z.core.$ZodType;
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+}
+
+/** The name a mistyped one was most likely meant to be, or undefined where none is near. */
+export function nearestName(typed: string, names: readonly string[]): string | undefined {
+  const ranked = names
+    .map((name) => ({ name, edits: editDistance(typed.toLowerCase(), name.toLowerCase()) }))
+    .sort((one, other) => one.edits - other.edits);
+  const best = ranked[0];
+  return best !== undefined && best.edits <= best.name.length / 3 ? best.name : undefined;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours from one text to the other (optimal string alignment). */
+function editDistance(from: string, to: string): number {
+  const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= from.length; row += 1) {
+    const [previous = [], beforePrevious = []] = rows;
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = previous[column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1);
+      const isSwap = from[row - 2] === to[column - 1] && from[row - 1] === to[column - 2];
+      const swapped = isSwap ? beforePrevious[column - 2]! + 1 : replaced;
+      current.push(Math.min(replaced, swapped, previous[column]! + 1, current[column - 1]! + 1));
+    }
+    rows.unshift(current);
+  }
+  return rows[0]![to.length]!;
+}

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import { count, object, projectIdSchema } from './fields.ts';
+import { memberRoles } from './routes.ts';
+
+/** A cap that applies: the project's, or else the deployment's. Null: no cap. */
+const cap = z.nullable(z.int().check(z.positive()));
+
+/** Values of `seenWithinDays` for which subscribers are counted. */
+export const countedDays = ['7', '30', '90', '365'] as const;
+
+/** How many subscribers a send with each condition would select. */
+const audienceCounts = z.object({
+  subscribers: count,
+  /** By the value of the field. */
+  seenWithinDays: z.record(z.enum(countedDays), count),
+  /** By the name of the channel. */
+  channels: z.record(z.string(), count),
+});
+export type AudienceCounts = z.infer<typeof audienceCounts>;
+
+/** Query of the route. */
+export const projectQuerySchema = object({
+  sample: z.optional(z.literal('subscribers', { error: 'must be "subscribers"' })),
+});
+
+/** A project, its caps and its usage. */
+export const projectSchema = z.object({
+  projectId: projectIdSchema,
+  name: z.string(),
+  /** The public VAPID key, base64url. */
+  applicationServerKey: z.string(),
+  subscribers: count,
+  subscriberCap: cap,
+  /** Notifications in `month`. */
+  sentThisMonth: count,
+  monthlySendCap: cap,
+  /** The current UTC month, such as `2026-11`. */
+  month: z.string().check(z.regex(/^\d{4}-\d{2}$/)),
+  /** Of each address, for each action that is not in `rateLimits`. */
+  rateLimitPerMinute: cap,
+  /** By the names of the routes: those that differ. Present only if any. */
+  rateLimits: z.optional(z.record(z.string(), cap)),
+  /** Whose key the request has. */
+  access: z.union([
+    z.object({ role: z.literal('owner') }),
+    z.object({ role: z.enum(memberRoles), name: z.string() }),
+  ]),
+  createdAt: z.iso.datetime(),
+  /** Of at most 1,000 subscribers. Present only on request. */
+  sample: z.optional(audienceCounts),
+});
+export type ProjectResult = z.infer<typeof projectSchema>;
+
+/** The channels that most subscribers have are the first. The members of an object that look like numbers come first. */
+export function channelsByCount({ channels }: AudienceCounts): readonly [string, number][] {
+  return Object.entries(channels).sort(([, one], [, other]) => other - one);
+}

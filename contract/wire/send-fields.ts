@@ -1,0 +1,288 @@
+import { limits } from './limits.ts';
+
+/** What the rows of `send-fields.ts` say, and the types that follow from them. */
+
+/** Groups of the console's form, in its order. */
+export const fieldGroups = [
+  'Message',
+  'To',
+  'Only some of them',
+  'Images',
+  'Buttons',
+  'Display',
+  'Delivery',
+  'Data',
+] as const;
+export type FieldGroup = (typeof fieldGroups)[number];
+
+/** What a value may be. Lengths count Unicode code points. */
+type Kind =
+  | {
+      readonly kind: 'text';
+      readonly min: number;
+      readonly max: number;
+      readonly format?: 'languageTag';
+      /** Whether it needs a visible character. */
+      readonly isVisible?: true;
+      readonly placeholders: Placeholders;
+    }
+  | { readonly kind: 'url'; readonly placeholders: Placeholders }
+  | {
+      readonly kind: 'number';
+      readonly min: number;
+      readonly max: number;
+      readonly unit?: 'seconds' | 'days';
+      readonly default?: number;
+    }
+  | { readonly kind: 'flag'; readonly default?: true }
+  | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly default?: string }
+  /** A date-time with its offset. */
+  | { readonly kind: 'time' }
+  | { readonly kind: 'object'; readonly maxBytes: number }
+  | {
+      readonly kind: 'list';
+      readonly max: number;
+      /** Of each entry. */
+      readonly members: Readonly<Record<string, Member>>;
+      /** The member in which entries must differ. */
+      readonly distinct: string;
+    };
+
+/** What happens to `{{name}}` in a text if the request has recipients. */
+type Placeholders = 'filled' | 'refused' | 'literal';
+
+/** A member of an entry of a list. */
+export type Member = Kind & { readonly isRequired?: true };
+
+interface FieldFacts {
+  /** `browser`: it is in the push message. `pushService`: it is a header of the push. `service`: it is neither. */
+  readonly seenBy: 'browser' | 'pushService' | 'service';
+  /** Group of the form. */
+  readonly group: FieldGroup;
+  /** Lines of its control in the form. Default: one. */
+  readonly lines?: number;
+  /** All samples of the content are valid together, and none is a default. */
+  readonly sample: unknown;
+  /** A value that is refused. */
+  readonly invalid: unknown;
+}
+
+export type ContentField = Member &
+  FieldFacts & {
+    /** `own`: `message.ts` and the service worker have code for it. Default: browsers show the member of its name. */
+    readonly message?: 'own';
+    /** A field that must be given unless this one has its default. */
+    readonly requires?: string;
+  };
+
+/** `lines`: a list of texts, one in each line of its control. `table`: entries as a spreadsheet has them. */
+export type AudienceField = FieldFacts &
+  (Kind | { readonly kind: 'lines' | 'table'; readonly max: number });
+
+/** Names of the rows with these facts. */
+export type NamesWith<Rows, Facts> = {
+  [Name in keyof Rows]: Rows[Name] extends Facts ? Name : never;
+}[keyof Rows];
+
+/** A value of a row, as a request has it. */
+export type ValueOf<Row> = Row extends { readonly kind: 'number' }
+  ? number
+  : Row extends { readonly kind: 'flag' }
+    ? boolean
+    : Row extends { readonly kind: 'choice'; readonly choices: readonly (infer Choice)[] }
+      ? Choice
+      : Row extends { readonly kind: 'object' }
+        ? Record<string, unknown>
+        : Row extends { readonly kind: 'list'; readonly members: infer Members }
+          ? ObjectOf<Members>[]
+          : string;
+
+/** An object with the members of some rows. */
+export type ObjectOf<Rows> = {
+  readonly [Name in NamesWith<Rows, { readonly isRequired: true }>]: ValueOf<Rows[Name]>;
+} & {
+  readonly [Name in Exclude<keyof Rows, NamesWith<Rows, { readonly isRequired: true }>>]?:
+    | ValueOf<Rows[Name]>
+    | undefined;
+};
+
+/** The value that a field has if it is left out. Undefined if it has none. */
+export function defaultOf(row: Member): unknown {
+  if (row.kind === 'flag') return row.default ?? false;
+  return 'default' in row ? row.default : undefined;
+}
+
+/**
+ * Every field of send, in the order of the API's description: what code must know of it. Schemas, the push message, the
+ * service worker, the console's form, samples and tests follow from these tables. The texts for people are in
+ * `openapi/field-texts.ts`. Without zod, which the service worker cannot bundle.
+ */
+
+const message = { seenBy: 'browser', group: 'Message' } as const;
+const image = { seenBy: 'browser', group: 'Images', kind: 'url' } as const;
+const display = { seenBy: 'browser', group: 'Display' } as const;
+const header = { seenBy: 'pushService', group: 'Delivery' } as const;
+const users = { seenBy: 'service', group: 'To', max: limits.userIds, lines: 3 } as const;
+const condition = { seenBy: 'service', group: 'Only some of them' } as const;
+
+const required = { isRequired: true } as const;
+const filledText = { kind: 'text', placeholders: 'filled' } as const;
+const filledUrl = { kind: 'url', placeholders: 'filled' } as const;
+const name = { kind: 'text', min: 1, placeholders: 'refused' } as const;
+const flag = { kind: 'flag' } as const;
+const number = { kind: 'number' } as const;
+const ownCode = { message: 'own' } as const;
+
+/** The content of a notification: what is stored and sent. */
+export const contentFields = {
+  title: {
+    ...{ ...message, ...filledText, ...required, min: 1, max: limits.titleLength, isVisible: true },
+    ...{ sample: 'Doors open', invalid: null },
+  },
+  body: {
+    ...{ ...message, ...filledText, min: 0, max: limits.bodyLength, lines: 3 },
+    ...{ sample: 'At eight. 🔔', invalid: ['At eight.'] },
+  },
+  url: {
+    ...{ ...message, ...filledUrl, ...ownCode },
+    ...{ sample: 'https://www.example.com/night', invalid: '/night' },
+  },
+  icon: {
+    ...{ ...image, placeholders: 'refused' },
+    ...{ sample: 'https://www.example.com/icon.png', invalid: 'icon.png' },
+  },
+  image: {
+    ...{ ...image, placeholders: 'filled' },
+    ...{ sample: 'https://www.example.com/image.png', invalid: 'data:image/png;base64,' },
+  },
+  badge: {
+    ...{ ...image, placeholders: 'refused' },
+    ...{ sample: 'https://www.example.com/badge.png', invalid: '//www.example.com/badge.png' },
+  },
+  ttl: {
+    ...{ ...header, ...number, min: 0, max: limits.messageTtl, unit: 'seconds' },
+    ...{ default: limits.messageTtl, sample: 3600, invalid: null },
+  },
+  urgency: {
+    ...{ ...header, kind: 'choice', default: 'normal', sample: 'high', invalid: 'urgent' },
+    choices: ['very-low', 'low', 'normal', 'high'],
+  },
+  topic: { ...header, ...name, max: limits.topicLength, sample: 'doors, tonight', invalid: null },
+  tag: { ...display, ...name, max: limits.tagLength, sample: 'doors', invalid: {} },
+  renotify: { ...display, ...flag, requires: 'tag', sample: true, invalid: 1 },
+  requireInteraction: { ...display, ...flag, sample: true, invalid: 'yes' },
+  silent: { ...display, ...flag, sample: true, invalid: null },
+  actions: {
+    ...{ seenBy: 'browser', group: 'Buttons', ...ownCode },
+    ...{ kind: 'list', max: limits.actions, distinct: 'action' },
+    members: {
+      /** Tells the buttons of a notification apart. */
+      action: { ...name, ...required, max: limits.actionLength, placeholders: 'literal' },
+      title: { ...filledText, ...required, min: 1, max: limits.actionTitleLength },
+      url: filledUrl,
+      icon: { kind: 'url', placeholders: 'refused' },
+    },
+    sample: [
+      {
+        ...{ action: 'map', title: 'Map', url: 'https://www.example.com/map' },
+        icon: 'https://www.example.com/map.png',
+      },
+      { action: 'later', title: 'Later' },
+    ],
+    invalid: ['map'],
+  },
+  lang: {
+    ...{ ...display, ...name, format: 'languageTag', min: 0, max: limits.languageTagLength },
+    ...{ sample: 'pt-BR', invalid: 'en_US' },
+  },
+  dir: {
+    ...{ ...display, kind: 'choice', sample: 'rtl', invalid: 'left' },
+    choices: ['auto', 'ltr', 'rtl'],
+  },
+  timestamp: {
+    ...{ ...display, kind: 'time' },
+    ...{ sample: '2026-11-21T19:00:00.500+01:00', invalid: '2026-11-21' },
+  },
+  /** For the sender's own worker and pages. */
+  data: {
+    ...{ seenBy: 'browser', group: 'Data', ...ownCode, lines: 4 },
+    ...{ kind: 'object', maxBytes: limits.dataBytes, sample: { order: { id: 7 } }, invalid: [] },
+  },
+  appBadge: {
+    ...{ ...display, ...number, ...ownCode, min: 0, max: limits.appBadge },
+    ...{ sample: 3, invalid: '3' },
+  },
+  /** What a browser does in which a window of the site has the focus: shows the notification, or tells the page. */
+  whenFocused: {
+    ...{
+      ...display,
+      ...ownCode,
+      kind: 'choice',
+      default: 'notify',
+      sample: 'page',
+      invalid: 'show',
+    },
+    choices: ['notify', 'page'],
+  },
+  /** Whether the service worker handles the message where the browser could show it without. */
+  worker: {
+    ...{ seenBy: 'browser', group: 'Delivery', ...ownCode, ...flag, default: true },
+    ...{ requires: 'url', sample: false, invalid: 'false' },
+  },
+} as const satisfies Readonly<Record<string, ContentField>>;
+
+/** Whom a notification is for. Their schemas have rules that no row can say. */
+export const audienceFields = {
+  userIds: { ...users, kind: 'lines', sample: ['ada', 'grace'], invalid: [] },
+  recipients: {
+    ...{ ...users, kind: 'table' },
+    ...{ sample: [{ userId: 'ada', values: { name: 'Ada' } }], invalid: ['ada'] },
+  },
+  channels: {
+    ...{ ...condition, kind: 'lines', max: limits.channels, lines: 2 },
+    ...{ sample: ['news', 'sales'], invalid: ['News'] },
+  },
+  seenWithinDays: {
+    ...{ ...condition, ...number, min: 1, max: limits.seenWithinDays, unit: 'days' },
+    ...{ sample: 30, invalid: null },
+  },
+} as const satisfies Readonly<Record<string, AudienceField>>;
+
+export const sendFields = { ...contentFields, ...audienceFields };
+
+export type ContentName = keyof typeof contentFields;
+export type FieldName = keyof typeof sendFields;
+
+/** Fields whose member of the message browsers show without code for it. */
+export type ShownName = Exclude<
+  NamesWith<typeof contentFields, { readonly seenBy: 'browser' }>,
+  NamesWith<typeof contentFields, { readonly message: 'own' }>
+>;
+/** Their members: as sent, but times in epoch milliseconds. */
+export type ShownMembers = MembersOf<Pick<ObjectOf<typeof contentFields>, ShownName>>;
+type MembersOf<Content> = {
+  [Name in keyof Content]: Name extends NamesWith<typeof contentFields, { readonly kind: 'time' }>
+    ? number | undefined
+    : Content[Name];
+};
+export const shownNames = (Object.keys(contentFields) as ContentName[]).filter(
+  (name): name is ShownName => {
+    const row: ContentField = contentFields[name];
+    return row.seenBy === 'browser' && row.message === undefined;
+  },
+);
+/** Fields that are headers of the push. */
+export type HeaderName = NamesWith<typeof contentFields, { readonly seenBy: 'pushService' }>;
+
+/** The content among the fields of a request. */
+export function contentOf<Request extends object>(
+  request: Request,
+): Pick<Request, ContentName & keyof Request> {
+  const given = Object.entries(request).filter(([name]) => Object.hasOwn(contentFields, name));
+  return Object.fromEntries(given) as Pick<Request, ContentName & keyof Request>;
+}
+
+/** The content with all samples. */
+export const sampleContent = Object.fromEntries(
+  Object.entries(contentFields).map(([name, { sample }]) => [name, sample]),
+) as unknown as ObjectOf<typeof contentFields>;

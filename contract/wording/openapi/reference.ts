@@ -1,0 +1,314 @@
+import { clientVariables } from '../../infrastructure/client-variables.ts';
+import { gatewayResponseTable } from '../../infrastructure/gateway-responses.ts';
+import { errorTable } from '../../wire/errors.ts';
+import { type Route, type RouteName, routes } from '../../wire/routes.ts';
+import { contentFields, shownNames } from '../../wire/send-fields.ts';
+import { browserColumns, type FieldText, fieldTexts } from '../field-texts.ts';
+import {
+  descriptionOf,
+  type Example,
+  errorsOf,
+  type Operation,
+  type SuccessResponse,
+} from './operation.ts';
+import { operations } from './operations.ts';
+import { type AnyFields, type Described, type JsonSchema, jsonSchemaOf } from './schema.ts';
+
+const block = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
+
+/** Documents with generated blocks. */
+export const generatedDocuments = ['docs/api.md', 'docs/message.md', 'docs/sdk.md'] as const;
+
+/**
+ * Writes the generated blocks of a document again: the text between
+ * `<!-- generated: NAME -->` and `<!-- end -->`.
+ * @throws {Error} for a block with an unknown name.
+ */
+export function withGeneratedBlocks(markdown: string): string {
+  const described = new Set(Array.from(markdown.matchAll(block), ([, name]) => name));
+  return markdown.replaceAll(block, (_, name: string) => {
+    const text = name === 'other routes' ? sectionsWithout(described) : blockOf(name);
+    if (text === undefined) throw new Error(`Unknown generated block: ${name}`);
+    return `<!-- generated: ${name} -->\n${text}\n<!-- end -->`;
+  });
+}
+
+const lists: Readonly<Record<string, () => string>> = {
+  routes: routeTable,
+  'error codes': errorCodes,
+  'gateway responses': gatewayResponses,
+  'browser support': browserSupport,
+  'members unchanged': membersAsSent,
+};
+
+/** Names: those of the lists, or a route and one of its blocks. `other routes` has the sections of all others. */
+function blockOf(name: string): string | undefined {
+  const [route = '', kind = '', which] = name.split(' ');
+  if (!(route in routes)) return lists[name]?.();
+  return blockOfRoute(routes[route as RouteName], operations[route as RouteName], kind, which);
+}
+
+/** A section for each route that the document does not describe itself. */
+function sectionsWithout(described: ReadonlySet<string | undefined>): string {
+  return Object.values<Route>(routes)
+    .filter(({ name }) => !described.has(`${name} description`))
+    .map(sectionOf)
+    .join('\n\n');
+}
+
+function sectionOf(route: Route): string {
+  const operation: Operation = operations[route.name];
+  const { summary, examples, responses } = operation;
+  const block = (kind: string, which?: string) => blockOfRoute(route, operation, kind, which) ?? [];
+  const blocks = [
+    block('description'),
+    ...Object.keys(examples).map((name) => block('example', name)),
+    ...['headers', 'query', 'body'].map((kind) => block(kind)),
+    ...Object.entries(responses).map(([status, { content }]) =>
+      content.name === 'Ok' ? [] : block('response', status),
+    ),
+    block('errors'),
+  ];
+  return [`## ${summary}`, ...blocks.flat()].join('\n\n');
+}
+
+function blockOfRoute(
+  route: Route,
+  operation: Operation,
+  kind: string,
+  which = '',
+): string | undefined {
+  const { headers, query, body, responses, examples } = operation;
+  switch (kind) {
+    case 'description':
+      return wrap(descriptionOf(route, operation));
+    case 'example':
+      return examples[which] && exampleBlocks(route, operation, examples[which]);
+    case 'headers':
+      return headers && fieldTable('Header', headers);
+    case 'query':
+      return query && fieldTable('Query parameter', query);
+    case 'body':
+      return body && `${fieldTable('Field', body.content)}\n\n${bodyRules(body)}`;
+    case 'response': {
+      const response = responses[Number(which)];
+      return response && responseFields(operation, response);
+    }
+    case 'errors':
+      return wrap(`Errors: ${ownErrors(route, operation)}.`);
+    default:
+      return undefined;
+  }
+}
+
+function routeTable(): string {
+  const rows = Object.values(routes).map(({ name, method, path }: Route) => {
+    const { caller, responses }: Operation = operations[name];
+    const statuses = Object.keys(responses).join(' or ');
+    return [linkTo(operations[name]), method, `\`${path}\``, caller, statuses];
+  });
+  return table(['Name', 'Method', 'Path', 'Who calls it', 'Success'], rows);
+}
+
+function errorCodes(): string {
+  const rows = Object.entries(errorTable).map(([code, { status, meaning }]) => [
+    String(status),
+    `\`${code}\``,
+    meaning,
+  ]);
+  return table(['Status', 'Code', 'When'], rows);
+}
+
+function gatewayResponses(): string {
+  const rows = Object.values(gatewayResponseTable).map(({ status, message, meaning }) => [
+    String(status),
+    `\`${JSON.stringify({ message })}\``,
+    meaning,
+  ]);
+  return table(['Status', 'Body', 'When'], rows);
+}
+
+function browserSupport(): string {
+  const rows = Object.entries<FieldText>(fieldTexts).flatMap(([name, { browsers }]) =>
+    browsers ? [[`\`${name}\``, ...browsers]] : [],
+  );
+  return table(['Field of send', ...browserColumns], rows);
+}
+
+function membersAsSent(): string {
+  const names = shownNames.filter((name) => contentFields[name].kind !== 'time');
+  return wrap(`As sent, if they are: ${names.map((name) => `\`${name}\``).join(', ')}.`);
+}
+
+function fieldTable(title: string, fields: Described, ofRequest = true): string {
+  return table([title, 'Type', ''], fieldRows(fields, ofRequest));
+}
+
+/** A table, or where another operation has the same one. */
+function responseFields(operation: Operation, { content }: SuccessResponse): string {
+  const first = Object.values<Operation>(operations).find(({ responses }) =>
+    Object.values(responses).some((other) => other.content === content),
+  )!;
+  if (first === operation) return fieldTable('Field of the response', content, false);
+  return `The response is that of ${linkTo(first)}.`;
+}
+
+function linkTo({ summary }: Operation): string {
+  const name = summary.toLowerCase();
+  return `[${name}](#${name.replaceAll('’', '').replaceAll(' ', '-')})`;
+}
+
+function bodyRules({ limitBytes, mediaTypes = [] }: NonNullable<Operation['body']>): string {
+  const [, ...others] = mediaTypes.map((type) => `\`${type}\``);
+  const also = others.length > 0 ? ` Its \`Content-Type\` may also be ${others.join(' or ')}.` : '';
+  return wrap(`The body may have at most ${limitBytes.toLocaleString('en')} bytes.${also}`);
+}
+
+/** Without the errors of every route. */
+function ownErrors(route: Route, operation: Operation): string {
+  return errorsOf(route, operation)
+    .filter((code) => errorTable[code].status < 500)
+    .map((code) => `\`${code}\``)
+    .join(', ');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+/** Breaks a paragraph into lines of at most 105 characters. */
+function wrap(text: string): string {
+  return text.replaceAll(/(?=.{106})(.{0,105}) /g, '$1\n');
+}
+
+/**
+ * The rows of a table of fields: name, type, meaning.
+ * @param ofRequest whether the table says which fields are required and what their bounds are.
+ */
+export function fieldRows(described: Described, ofRequest: boolean): string[][] {
+  return rowsOf(jsonSchemaOf(described), described.fields, ofRequest, '');
+}
+
+function rowsOf(json: JsonSchema, fields: AnyFields, ofRequest: boolean, prefix: string) {
+  return Object.entries(json.properties!).flatMap(([name, property]): string[][] => {
+    const field = fields[name]!;
+    const { describedIn } = field;
+    if (describedIn !== undefined) {
+      const together = Object.keys(fields).filter(
+        (one) => fields[one]!.describedIn === describedIn,
+      );
+      const names = together.map((one) => `\`${one}\``).join(', ');
+      return name === together[0] ? [[names, '', `As in ${describedIn}.`]] : [];
+    }
+    const isRequired = json.required?.includes(name) === true;
+    const own = [
+      `\`${prefix}${name}\``,
+      typeOf(property) + presence(isRequired, ofRequest),
+      (ofRequest
+        ? [field.description, boundsOf(property), defaultOf(property)]
+        : [field.description]
+      )
+        .filter(Boolean)
+        .join(' '),
+    ];
+    const inner = property.type === 'array' ? property.items! : property;
+    // Fields of a response with one meaning each would repeat what is documented elsewhere.
+    if (!ofRequest || field.fields === undefined) return [own];
+    const separator = property.type === 'array' ? '[].' : '.';
+    return [own, ...rowsOf(inner, field.fields, ofRequest, `${prefix}${name}${separator}`)];
+  });
+}
+
+function presence(isRequired: boolean, ofRequest: boolean): string {
+  if (ofRequest) return isRequired ? ', required' : ', optional';
+  return isRequired ? '' : ', may be absent';
+}
+
+function typeOf({ type, items, anyOf, $ref, const: constant }: JsonSchema): string {
+  if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
+  if (type === 'array') return `array of ${plural(typeOf(items!))}`;
+  return type ?? ($ref === undefined ? typeof constant : 'object');
+}
+
+const plural = (type: string) => `${type}s`;
+
+function defaultOf({ default: value }: JsonSchema): string {
+  if (value === undefined) return '';
+  return `Default: ${typeof value === 'number' ? value.toLocaleString('en') : `\`${value}\``}.`;
+}
+
+function alternatives(values: readonly unknown[]): string {
+  const codes = values.map((one) => `\`${one}\``);
+  return [codes.slice(0, -1).join(', '), codes.at(-1)].filter(Boolean).join(' or ');
+}
+
+/** The bounds of a schema in a sentence, such as `1 to 10 characters.`; empty if it has none. */
+function boundsOf(json: JsonSchema): string {
+  const { minLength, maxLength, minItems, maxItems, minimum, maximum, items } = json;
+  if (json.enum !== undefined) return `${alternatives(json.enum)}.`;
+  const inner = items === undefined ? '' : boundsOf(items);
+  const outer =
+    between(minLength, maxLength, 'characters') ??
+    between(minItems, maxItems, 'entries') ??
+    between(minimum, maximum, '');
+  const own = outer === undefined ? '' : `${outer}.`;
+  return inner === '' ? own : `${own.slice(0, -1)}, each of ${inner}`;
+}
+
+function between(
+  min: number | undefined,
+  max: number | undefined,
+  unit: string,
+): string | undefined {
+  if (max === undefined) return undefined;
+  const least = min === undefined ? 'at most' : `${min.toLocaleString('en')} to`;
+  const text = `${least} ${max.toLocaleString('en')} ${unit}`.trim();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Longest body that is written in one line, in characters. */
+const lineLength = 60;
+
+/** An example as a command and its response, in two code blocks. */
+export function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
+  const { request, status, response } = example;
+  const headers = {
+    ...(route.caller === 'owner' && { Authorization: `Bearer $${clientVariables.secretKey}` }),
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    ...request.headers,
+  };
+  const command = [
+    `curl${route.method === 'GET' ? '' : ` -X ${route.method}`} "${addressOf(route, request.query)}"`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(request.body === undefined ? [] : [`-d '${indented(jsonOf(request.body))}'`]),
+  ].join(' \\\n  ');
+  return `\`\`\`sh\n${command}\n\`\`\`\n\`\`\`json\n${status} ${JSON.stringify(response)}\n\`\`\``;
+}
+
+function addressOf({ path }: Route, query: Readonly<Record<string, string>> = {}): string {
+  const variables = { projectId: `$${clientVariables.projectId}`, notificationId: '$NOTIFICATION' };
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: keyof typeof variables) => variables[name]);
+  const parameters = Object.entries(query).map(
+    ([name, value]) => `${name}=${encodeURIComponent(value).replace('%24', '$')}`,
+  );
+  return `$${clientVariables.baseUrl}${filled}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
+}
+
+/** Quotes a shell argument; a variable in it is expanded. */
+const quoted = (text: string) => (text.includes('$') ? `"${text}"` : `'${text}'`);
+
+function jsonOf(body: object): string {
+  const line = inOneLine(body);
+  return line.length <= lineLength ? line : JSON.stringify(body, null, 2);
+}
+
+function inOneLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inOneLine).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, one]) => `"${name}": ${inOneLine(one)}`);
+  return `{ ${members.join(', ')} }`;
+}
+
+const indented = (json: string) => json.replaceAll('\n', '\n  ');
