@@ -213,7 +213,9 @@ export function projectRegistry(
       const expiresAt = lifetimeMs && new Date(now.getTime() + lifetimeMs).toISOString();
       const createdAt = now.toISOString();
       const member: MemberItem = {
-        ...{ role, keyHash: hashKey(key), createdAt },
+        role,
+        keyHash: hashKey(key),
+        createdAt,
         ...(expiresAt && { expiresAt }),
       };
       const outcome = await projects.addMember(projectId, name, member, limits.members);

@@ -24,7 +24,9 @@ export function routeFunction<Name extends RouteName, Called extends Route>(
   const retries = route.caller === 'browser' ? browserConflictRetries : undefined;
   const dynamo = documentClient({}, Date.now, retries);
   const settings = {
-    ...{ route, logger, clock },
+    route,
+    logger,
+    clock,
     projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
     rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
     perMinute: environment.RATE_LIMIT_PER_MINUTE,

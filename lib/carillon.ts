@@ -253,10 +253,19 @@ export class Carillon extends Construct {
       for (const name of fn.facts.variables) fn.addEnvironment(name, values[name]);
     }
     const { alarms, topic } = new Alarms(this, 'Alarms', {
-      ...{ settings, api, pushes, deliver, topic: props.alarmTopic },
+      settings,
+      api,
+      pushes,
+      deliver,
+      topic: props.alarmTopic,
     });
     const { dashboard } = new Dashboard(this, 'Dashboard', {
-      ...{ alarms: Object.values(alarms), api, send, deliver, pushes, tables },
+      alarms: Object.values(alarms),
+      api,
+      send,
+      deliver,
+      pushes,
+      tables,
     });
     const { alarmEmail: address, monthlyBudget: dollarsPerMonth } = settings;
     if (dollarsPerMonth !== undefined && address !== undefined) {

@@ -123,7 +123,12 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     const { dynamo, ...stores } = open(tables, config);
     const path = service.split('/');
     const aws = awsFacts({
-      ...{ stack: path[0]!, service: serviceNameOf(path), quotas, cloudFormation, dynamo, tables },
+      stack: path[0]!,
+      service: serviceNameOf(path),
+      quotas,
+      cloudFormation,
+      dynamo,
+      tables,
     });
     const functions = lambdaFacts(new LambdaClient(config), aws.functionNames);
     return {

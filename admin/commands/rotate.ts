@@ -90,7 +90,10 @@ async function rotateSecret(
   if (grace === undefined) {
     const effect = `makes the present secret key of "${projectId}" invalid within 30 seconds; with --grace 24h it would stay valid for a day`;
     await confirm({
-      ...{ effect, expected: projectId, refusal: 'The secret key was not replaced.', yes },
+      effect,
+      expected: projectId,
+      refusal: 'The secret key was not replaced.',
+      yes,
     });
   }
   const rotated = await registry.rotateKey(projectId, randomBytes, grace);
@@ -119,7 +122,10 @@ async function rotateIdentity(
       `ends the previous identity key of "${projectId}" now, ` +
       `which is valid until ${formatTime(until)}`;
     await confirm({
-      ...{ effect, expected: projectId, refusal: 'The identity key was not replaced.', yes },
+      effect,
+      expected: projectId,
+      refusal: 'The identity key was not replaced.',
+      yes,
     });
   }
   const rotated = await registry.rotateIdentityKey(projectId, randomBytes, grace);

@@ -92,7 +92,10 @@ export async function checkDelivery(deps: DeliveryDependencies, report: Report):
 
     const owner = new ProjectClient({ baseUrl, projectId, secretKey }, makeOneAttempt);
     const notification: SendRequest = {
-      ...{ title: `Check of ${projectId}`, userIds: [userId], urgency: 'high', ttl: 60 },
+      title: `Check of ${projectId}`,
+      userIds: [userId],
+      urgency: 'high',
+      ttl: 60,
     };
     const sentId = await step(
       'send',

@@ -89,7 +89,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   icon: {
     description: 'Image beside the text',
-    ...{ label: 'Icon', hint: 'URL of a small image beside the text.' },
+    label: 'Icon',
+    hint: 'URL of a small image beside the text.',
     browsers: ['yes', 'yes', "the site's own icon"],
     preview: {
       macos: {
@@ -99,7 +100,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   image: {
     description: 'Large image',
-    ...{ label: 'Image', hint: 'URL of a large image below the text.' },
+    label: 'Image',
+    hint: 'URL of a large image below the text.',
     browsers: chromiumOnly,
     preview: {
       firefox: { ignored: 'No image: Firefox shows none.' },
@@ -111,7 +113,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   badge: {
     description: 'Small image for the status bar',
-    ...{ label: 'Badge', hint: 'URL of a small image for the status bar of Android.' },
+    label: 'Badge',
+    hint: 'URL of a small image for the status bar of Android.',
     browsers: ['on Android', 'no', 'no'],
     preview: {
       chrome: { ignored: 'No badge: only Android shows it.' },
@@ -129,7 +132,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   urgency: {
     description: 'When a device that saves power receives it.',
-    ...{ label: 'Urgency', hint: 'A device that saves power receives less urgent messages later.' },
+    label: 'Urgency',
+    hint: 'A device that saves power receives less urgent messages later.',
     choices: { 'very-low': 'Very low', low: 'Low', normal: 'Normal', high: 'High' },
   },
   topic: {
@@ -141,13 +145,15 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   tag: {
     description: 'The notification replaces one with the same tag on the screen.',
-    ...{ label: 'Tag', hint: 'The notification replaces one with the same tag on the screen.' },
+    label: 'Tag',
+    hint: 'The notification replaces one with the same tag on the screen.',
     browsers: ['yes', 'yes', 'no'],
     preview: { macos: { ignored: 'It does not replace the one with the same tag.' } },
   },
   renotify: {
     description: 'Alerts again when the notification replaces one. Requires `tag`.',
-    ...{ label: 'Alert again', hint: 'When it replaces one with the same tag.' },
+    label: 'Alert again',
+    hint: 'When it replaces one with the same tag.',
     browsers: chromiumOnly,
     preview: {
       chrome: alertsAgain,
@@ -157,7 +163,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   requireInteraction: {
     description: 'The notification stays until the person acts.',
-    ...{ label: 'Stay on the screen', hint: 'Until the person clicks or dismisses it.' },
+    label: 'Stay on the screen',
+    hint: 'Until the person clicks or dismisses it.',
     browsers: ['yes', 'from 117, on Windows', 'no'],
     preview: {
       chrome: { shown: staysOpen },
@@ -168,7 +175,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   silent: {
     description: 'No sound and no vibration.',
-    ...{ label: 'Silent', hint: 'No sound and no vibration.' },
+    label: 'Silent',
+    hint: 'No sound and no vibration.',
     browsers: ['yes', 'from 132', 'from 16.6, on macOS'],
     preview: {
       chrome: makesNoSound,
@@ -189,15 +197,18 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       },
       action: {
         description: 'A name that the other button does not have.',
-        ...{ label: 'Name', hint: 'Tells it apart from the other button.' },
+        label: 'Name',
+        hint: 'Tells it apart from the other button.',
       },
       url: {
         description: 'Opened on click instead of the `url` of the notification',
-        ...{ label: 'Opens', hint: 'Empty: as the notification.' },
+        label: 'Opens',
+        hint: 'Empty: as the notification.',
       },
       icon: {
         description: 'Image of the button',
-        ...{ label: 'Icon', hint: 'URL of the image of the button.' },
+        label: 'Icon',
+        hint: 'URL of the image of the button.',
       },
     },
     browsers: ['yes', 'from 152', 'no'],
@@ -209,12 +220,14 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   lang: {
     description: 'Language tag (BCP 47).',
-    ...{ label: 'Language', hint: 'Of the texts, such as en or pt-BR.' },
+    label: 'Language',
+    hint: 'Of the texts, such as en or pt-BR.',
     browsers: ['yes', 'yes', 'from 11, on macOS'],
   },
   dir: {
     description: 'Direction of the text.',
-    ...{ label: 'Direction of the text', hint: 'For texts in Arabic or Hebrew, for example.' },
+    label: 'Direction of the text',
+    hint: 'For texts in Arabic or Hebrew, for example.',
     choices: { auto: 'As its letters', ltr: 'Left to right', rtl: 'Right to left' },
     browsers: ['yes', 'yes', 'no'],
   },
@@ -266,7 +279,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     description:
       'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
       'broadcast; an empty list is refused.',
-    ...{ label: 'User ids', hint: `One per line, at most ${limits.userIds.toLocaleString('en')}.` },
+    label: 'User ids',
+    hint: `One per line, at most ${limits.userIds.toLocaleString('en')}.`,
     blank: 'Enter at least one user id',
   },
   recipients: {

@@ -49,7 +49,10 @@ export function sliceDependencies(
       inFlight,
       onFault: observe.fault,
     }),
-    ...{ clock, sleep, abortAfter, random: Math.random },
+    clock,
+    sleep,
+    abortAfter,
+    random: Math.random,
     observe,
   };
 }

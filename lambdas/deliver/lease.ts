@@ -129,7 +129,9 @@ export class Lease {
       if (this.status === 'stopped') return 'stopped';
       const { claimed, counts } = this.#claimed;
       const next = {
-        ...{ position, isRead, claimed: claimed + recipients.length + unread },
+        position,
+        isRead,
+        claimed: claimed + recipients.length + unread,
         counts: addCounts(counts, { ...noCounts, unreached: unread }),
       };
       return this.#write(next, signal);
@@ -201,7 +203,10 @@ export class Lease {
 
   #settledOf({ position, isRead, claimed, counts }: Progress): Progress {
     return {
-      ...{ position, isRead, claimed, counts: addCounts(counts, this.settled()) },
+      position,
+      isRead,
+      claimed,
+      counts: addCounts(counts, this.settled()),
       reached: this.reached?.bits(),
     };
   }

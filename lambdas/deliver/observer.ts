@@ -55,7 +55,12 @@ export function observer(
       const failedForOwner = forOwner(failures);
       const vapidRefused = failures.vapid_refused ?? 0;
       publish(slice, {
-        ...{ attempted, delivered, removed, failed, failedForOwner, vapidRefused },
+        attempted,
+        delivered,
+        removed,
+        failed,
+        failedForOwner,
+        vapidRefused,
         // Send adds up the slices that it waits for, and reports these itself.
         ...(slice.awaitedSince === undefined && notDelivered(counts, isStopped)),
       });

@@ -106,7 +106,9 @@ export function slicesOf(
     const { subscribers } = audience;
     return {
       ...own,
-      ...{ from, to, step: stepFor(subscribers, pace) },
+      from,
+      to,
+      step: stepFor(subscribers, pace),
       eventWindowSeconds: eventWindowSeconds(subscribers),
       consistent: subscribers <= sliceSizes.recipients,
     };

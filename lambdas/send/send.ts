@@ -245,7 +245,11 @@ function sentOutcome({ call, notification }: Sending, slices: SliceStates): Send
   return {
     kind: 'sent',
     result: {
-      ...{ id: notification.id, attempted, delivered, removed, failed },
+      id: notification.id,
+      attempted,
+      delivered,
+      removed,
+      failed,
       failures: failed > 0 ? failures : undefined,
       unreached: unreached || undefined,
       usersNotReached: usersNotReached.length > 0 ? usersNotReached : undefined,

@@ -98,7 +98,9 @@ export function newSending(
   const deadlines = deadlinesOfRequest(call.startedAt.getTime());
   const notification = newNotification(deps, project, call);
   return {
-    ...{ call, notification, deadlines },
+    call,
+    notification,
+    deadlines,
     slices: slicesOfNotification(deps, project.projectId, call, notification),
     project: new CurrentProject(deps.projects, deps.clock, project, call.sentAt.getTime()),
     signal: deps.abortAfter(Math.max(0, deadlines.endsAt - deps.clock().getTime())),
@@ -128,7 +130,10 @@ function newNotification(
   const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
-    ...{ project, content, sentAt, sentBy },
+    project,
+    content,
+    sentAt,
+    sentBy,
     id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
@@ -158,8 +163,14 @@ function slicesOfNotification(
     'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
   const { conditions, shownSample, respondedAsync } = division;
   const common = {
-    ...{ projectId, project, content, conditions, shownSample },
-    ...{ notificationId: id, requestId: call.requestId, sentAt: sentAt.getTime() },
+    projectId,
+    project,
+    content,
+    conditions,
+    shownSample,
+    notificationId: id,
+    requestId: call.requestId,
+    sentAt: sentAt.getTime(),
     eventsUrl: call.baseUrl + pathOf(routes.track, { projectId, notificationId: id }),
     expiresAt: expiryOf(sentAt),
     awaitedSince: respondedAsync ? undefined : call.startedAt.getTime(),

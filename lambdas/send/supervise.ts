@@ -111,7 +111,9 @@ class Supervision {
     const states = this.#states;
     const isElsewhere = (slice: Slice) => this.#accepted.has(slice) || !this.#isFree(slice);
     return {
-      ...{ states, isKnown: this.#isKnown, error: this.#error },
+      states,
+      isKnown: this.#isKnown,
+      error: this.#error,
       isHandedOver: slices.every(isElsewhere),
       hasBegun: slices.some(isElsewhere) || finalCounts(notification, states).attempted > 0,
     };

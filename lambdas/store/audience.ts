@@ -91,7 +91,8 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
           ':last': last,
         },
         ConsistentRead: options.consistent,
-        ...{ from: positionOf(first), to: positionOf(last) + 1 },
+        from: positionOf(first),
+        to: positionOf(last) + 1,
       }));
       return read(queries, range, options);
     },
@@ -112,7 +113,8 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
         IndexName: byUserIndex,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ...{ from: range.from + index, to: range.from + index + 1 },
+        from: range.from + index,
+        to: range.from + index + 1,
       }));
       const { recipients, ...rest } = await read(queries, range, options);
       return { ...rest, recipients: await stillTheirs(project, userIds, recipients, options) };

@@ -326,8 +326,10 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   function putCancelled({ project, id, sentAt }: NewNotification, ConditionExpression: string) {
     const expiresAt = Math.floor(sentAt.getTime() / 1000) + cancelledForSeconds;
     const Item: CancelledItem = {
-      ...{ projectRef: project, notificationId: id },
-      ...{ cancelled: true, expiresAt },
+      projectRef: project,
+      notificationId: id,
+      cancelled: true,
+      expiresAt,
     };
     return { TableName: tables.notifications, Item, ConditionExpression };
   }

@@ -113,7 +113,8 @@ export function writeCondition({ id, known, knowsStop }: WriteEvent) {
   return {
     expression: `(${isKnown} OR (leasedBy = :by AND leaseWrite < :write)) AND attribute_not_exists(ended)${isOpen}`,
     values: {
-      ...{ by: id.by, write: id.n },
+      by: id.by,
+      write: id.n,
       ...(known && { knownBy: known.by, knownWrite: known.n }),
     },
   };
@@ -200,8 +201,12 @@ export function storedSlice(item: SliceItem): StoredSlice {
   const { position = 0, claimed = 0, isRead = false, reached, ended, stoppedAt } = item;
   return {
     lease: by === undefined ? undefined : { by, n, until },
-    ...{ position, claimed, isRead },
+    position,
+    claimed,
+    isRead,
     counts: { attempted, delivered, removed, failed, failures, unreached },
-    ...{ reached, ended, stoppedAt },
+    reached,
+    ended,
+    stoppedAt,
   };
 }

@@ -212,7 +212,10 @@ export function subscriptionStore(
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const others = {
-      ...{ origin, path, ...keys, updatedAt: requestedAt },
+      origin,
+      path,
+      ...keys,
+      updatedAt: requestedAt,
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     const all = { ...others, ...storedChoice(project, choice), imported: undefined };

@@ -125,8 +125,12 @@ function emitTypes(root: string, folder: string): void {
   const types = join(folder, 'types');
   const program = ts.createProgram([entryPoint], {
     ...options,
-    ...{ incremental: false, noEmit: false, declaration: true, emitDeclarationOnly: true },
-    ...{ rootDir: root, outDir: types },
+    incremental: false,
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rootDir: root,
+    outDir: types,
   });
   const emitted = new Map<string, string>();
   program.emit(undefined, (path, text) => emitted.set(resolve(path), text));

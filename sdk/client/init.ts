@@ -158,7 +158,10 @@ export function init(options: CarillonOptions): CarillonClient {
       const subscribed = Boolean(usable) && !other;
       const { userId, channels } = userFrom(stored);
       return {
-        ...{ supported, reason, permission, subscribed },
+        supported,
+        reason,
+        permission,
+        subscribed,
         worker: other ? 'other' : registration ? 'carillon' : 'none',
         lost: stored !== undefined && !(subscribed && permission === 'granted'),
         userId: userId ?? undefined,

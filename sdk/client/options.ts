@@ -115,7 +115,9 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     : urlOf('serviceWorker', worker, '/carillon-sw.js');
   const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
   return {
-    ...{ project, serviceWorker, replaceWorker },
+    project,
+    serviceWorker,
+    replaceWorker,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
     // As in `register()`: a given scope is relative to the page, the default one to the worker.
     scope: scope === undefined ? defaultScope : urlOf('scope', scope, '/shop/'),

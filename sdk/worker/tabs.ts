@@ -72,7 +72,11 @@ export async function giveToPage(
   const { data, actions, ...shown } = options;
   const { id = '', url, urls } = data;
   const detail = {
-    ...{ ...shown, title, id, url, data: data.data },
+    ...shown,
+    title,
+    id,
+    url,
+    data: data.data,
     actions: actions.map((button) => ({ ...button, url: urls?.[button.action] ?? url })),
   };
   for (const tab of focused) tab.postMessage({ carillon: scope, name: 'message', detail });

@@ -336,8 +336,11 @@ class RunningPusher {
     service.ended(outcome, now, now - startedAt, this.#inFlight, msLeft);
     const otherPair = otherPairOf(push, this.#vapid!);
     const step = stepAfter(outcome, {
-      ...{ attempts: push.attempts, hasOtherPair: otherPair !== undefined, msLeft },
-      ...{ isAwaited: this.#options.isAwaited, random: this.#settings.random() },
+      attempts: push.attempts,
+      hasOtherPair: otherPair !== undefined,
+      msLeft,
+      isAwaited: this.#options.isAwaited,
+      random: this.#settings.random(),
     });
     switch (step.kind) {
       case 'settle':
