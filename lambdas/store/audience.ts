@@ -11,7 +11,7 @@ import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
 import type { Conditions } from '../../contract/wire/conditions.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
-import { batchGet } from './batches.ts';
+import { batchGet, type Sleep } from './batches.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import {
   hashRanges,
@@ -79,7 +79,7 @@ interface Progress {
   readTo: number;
 }
 
-export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
+export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?: Sleep) {
   return {
     /** Reads the subscribers of a project whose endpoint hashes are in a range of positions. */
     everyone(project: ProjectRef, range: Range, options: ReadOptions): Promise<Read> {
@@ -159,7 +159,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
       table,
       [...keys.values()],
       signal,
-      undefined,
+      sleep,
       'endpointHash, projectUser',
     );
     const ownerOf = new Map(owned.map((item) => [hex(item.endpointHash), item.projectUser]));
