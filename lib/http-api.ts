@@ -170,7 +170,7 @@ export class HttpApi extends Construct {
     });
   }
 
-  /** The same of send. */
+  /** A metric of the requests to send. */
   sendMetric(metricName: string, statistic: string): cloudwatch.Metric {
     const { method, path } = measuredRoute;
     return this.metric(metricName, statistic, { Method: method, Resource: path });

@@ -140,7 +140,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     },
   };
 
-  /** Those who belong to the user of whom the index has them. */
+  /** Recipients who still belong to the user for whom the index has them. */
   async function stillTheirs(
     project: ProjectRef,
     userIds: readonly string[],
@@ -256,7 +256,7 @@ type Filter = (
   readonly values: Readonly<Record<string, unknown>>;
 };
 
-/** Of each condition: the filter of the items that meet it. */
+/** For each condition: the filter of the items that meet it. */
 const filters = {
   channels: (channels: readonly string[]) => ({
     expression: `(${channels.map((_, index) => `contains(channels, :channel${index})`).join(' OR ')})`,
