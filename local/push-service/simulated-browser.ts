@@ -61,7 +61,7 @@ export class SimulatedBrowser implements Channel {
     return `${this.#context.origin}/push/${this.id}`;
   }
 
-  /** The same object as `PushSubscription.toJSON()` in a browser. */
+  /** The object that `PushSubscription.toJSON()` in a browser. */
   toJSON() {
     return {
       endpoint: this.endpoint,
