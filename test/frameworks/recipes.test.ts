@@ -40,7 +40,10 @@ describeWithSdk('the recipes of docs/sdk.md, with the packages of npm', (session
         join(folder.path, copyTo, 'carillon-sw.js'),
       );
     }
-    const script = documentedScript(session.stack.baseUrl, project, serviceWorker);
+    const script = documentedScript(session.stack.baseUrl, project).replace(
+      'init({',
+      `init({ serviceWorker: '${serviceWorker}',`,
+    );
     return async (heading: string) => {
       const files = app.files({ heading, script }, lines);
       for (const [name, content] of Object.entries(files)) folder.write(name, content);
