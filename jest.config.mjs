@@ -17,6 +17,12 @@ const suites = {
   // Each test runs the CDK's own command, which takes some seconds.
   deploy: { testTimeout: 120_000 },
   runtime: { testTimeout: 300_000 },
+  // Installs from the npm registry, and builds twice.
+  frameworks: {
+    globalSetup: `${root}/browser/global-setup.ts`,
+    testTimeout: 1_200_000,
+    forceExit: true,
+  },
 };
 
 const { SUITE } = process.env;

@@ -1,5 +1,5 @@
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { copyFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Page } from 'puppeteer-core';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { codeIn } from '../fixtures/documented-example.ts';
@@ -7,6 +7,7 @@ import { type Examples, prepareExamples } from '../fixtures/examples.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import { programOf, runCommand } from '../fixtures/npm-project.ts';
 import { until } from '../fixtures/until.ts';
+import { documentedScript, filesIn } from './fixtures/built-site.ts';
 import { describeWithSdk } from './fixtures/sdk-session.ts';
 import { serve } from './fixtures/site.ts';
 
@@ -54,12 +55,7 @@ describeWithSdk('sites that install the npm package', (session) => {
     const [, installTarball, copyWorker] = codeIn('docs/sdk.md', 'sh');
     for (const command of ['npm init -y', installTarball!, copyWorker!]) await run(command);
     folder.write('index.html', codeIn('docs/sdk.md', 'html')[0]!);
-    const { projectId, applicationServerKey } = project;
-    const script = codeIn('docs/sdk.md', 'js')[0]!
-      .replace('https://push.example.com', stack.baseUrl)
-      .replace('shop', projectId)
-      .replace('BNbx…', applicationServerKey);
-    folder.write('main.js', script);
+    folder.write('main.js', documentedScript(stack.baseUrl, project));
     await run(`node '${programOf('vite/bin/vite.js')}' build`);
 
     const site = await serve(filesIn(join(folder.path, 'dist')));
@@ -206,16 +202,3 @@ describeWithSdk('sites that install the npm package', (session) => {
     expect(await notifyAda('delivered')).toBe('ada has no subscribed browser.\n');
   });
 });
-
-/** The files of a folder by their path on a site. */
-function filesIn(folder: string): Map<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  return new Map(
-    files.map(({ parentPath, name }) => {
-      const path = join(parentPath, name);
-      const url = `/${relative(folder, path)}`;
-      return [url === '/index.html' ? '/' : url, readFileSync(path, 'utf8')];
-    }),
-  );
-}

@@ -1,0 +1,101 @@
+import type { Recipe } from './recipe.ts';
+
+/** The smallest app of a framework that works offline. */
+interface App {
+  /** What a build needs besides the packages of the recipe. */
+  files(page: Page, lines: Recipe['lines']): Readonly<Record<string, string>>;
+  /** A program of the packages, with its arguments. */
+  readonly build: string;
+  /** The folder that is served. */
+  readonly output: string;
+}
+
+interface Page {
+  readonly heading: string;
+  /** `main.js` of docs/sdk.md: expects the button `notify`. */
+  readonly script: string;
+}
+
+const button = '<button id="notify">Notify me</button>';
+
+const vitePage = ({ heading, script }: Page) => ({
+  // The plugin adds the script that registers the worker, if there are `head` and `body`.
+  'index.html': `<!doctype html><html><head><title>App</title></head><body>
+<h1>${heading}</h1>${button}<script type="module" src="/main.js"></script>
+</body></html>`,
+  'main.js': script,
+  // Exists in each app that a generator makes.
+  'public/robots.txt': '',
+});
+
+const viteConfig = (options: string) => `
+import { defineConfig } from 'vite';
+import { VitePWA } from 'vite-plugin-pwa';
+
+export default defineConfig({ plugins: [VitePWA({ ${options} })] });`;
+
+/** By the name in the table of docs/sdk.md. */
+export const apps: Readonly<Record<string, App>> = {
+  'vite-plugin-pwa, generateSW': {
+    files: (page, lines) => ({
+      ...vitePage(page),
+      'vite.config.ts': viteConfig(lines['vite.config.ts']!),
+    }),
+    build: 'vite build',
+    output: 'dist',
+  },
+
+  'vite-plugin-pwa, injectManifest': {
+    files: (page, lines) => ({
+      ...vitePage(page),
+      'vite.config.ts': viteConfig(
+        `strategies: 'injectManifest', srcDir: 'src', filename: 'sw.ts'`,
+      ),
+      'src/sw.ts': `${lines['src/sw.ts']}
+import { precacheAndRoute } from 'workbox-precaching';
+
+precacheAndRoute(self.__WB_MANIFEST);`,
+    }),
+    build: 'vite build',
+    output: 'dist',
+  },
+
+  SvelteKit: {
+    files: ({ heading, script }, lines) => ({
+      'vite.config.ts': `
+import { sveltekit } from '@sveltejs/kit/vite';
+
+export default { plugins: [sveltekit()] };`,
+      'svelte.config.js': `
+import adapter from '@sveltejs/adapter-static';
+
+export default { kit: { adapter: adapter() } };`,
+      'src/app.html': `<!doctype html><title>App</title>%sveltekit.head%
+<div>%sveltekit.body%</div>`,
+      'src/routes/+layout.js': 'export const prerender = true;',
+      'src/routes/+page.svelte': `
+<script>
+  import { onMount } from 'svelte';
+  onMount(() => import('../main.js'));
+</script>
+<h1>${heading}</h1>${button}`,
+      'src/main.js': script,
+      'src/service-worker.ts': `${lines['src/service-worker.ts']}
+import { build, files, prerendered, version } from '$service-worker';
+
+self.addEventListener('install', (event) => {
+  const fill = async () => (await caches.open(version)).addAll([...build, ...files, ...prerendered]);
+  event.waitUntil(fill());
+});
+self.addEventListener('activate', (event) => {
+  const others = async () => (await caches.keys()).filter((name) => name !== version);
+  event.waitUntil(others().then((names) => Promise.all(names.map((name) => caches.delete(name)))));
+});
+self.addEventListener('fetch', (event) => {
+  event.respondWith(caches.match(event.request).then((found) => found ?? fetch(event.request)));
+});`,
+    }),
+    build: 'vite build',
+    output: 'build',
+  },
+};
