@@ -77,7 +77,7 @@ export function deployedStack(cloudFormation: CloudFormationClient, name: string
       return found;
     },
 
-    /** Those with the tag of a service. A nested stack has resources too. */
+    /** Resources with the tag of a service. A nested stack has resources too. */
     async resourcesOf(service: string): Promise<readonly DeployedResource[]> {
       const found = await this.resources();
       const { Resources } = await this.template();

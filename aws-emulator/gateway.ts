@@ -150,7 +150,7 @@ interface OpenApi {
   readonly routes: readonly GatewayRoute[];
   readonly invoke: Invoke;
   readonly wallClock: () => number;
-  /** Of the routes that are throttled. */
+  /** Limits of the routes that are throttled. */
   readonly buckets: ReadonlyMap<GatewayRoute, TokenBucket>;
 }
 

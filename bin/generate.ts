@@ -55,7 +55,7 @@ export function bundledPackages(
       .filter((file) => existsSync(file))
       .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')).sources),
   );
-  // As in the lockfile: `node_modules/a/node_modules/@b/c`.
+  // The lockfile names them so: `node_modules/a/node_modules/@b/c`.
   const folders = sources.flatMap(
     (source) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(source) ?? [],
   );

@@ -10,7 +10,7 @@ const sourceList: Plugin = {
     const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
     const modules = chunks.flatMap((chunk) => Object.entries(chunk.modules));
     const sources = modules
-      // Those of the bundler itself start with a NUL.
+      // Modules of the bundler itself start with a NUL.
       .filter(([file, { renderedLength }]) => renderedLength > 0 && !file.startsWith('\0'))
       .map(([file]) => relative(join(import.meta.dirname, '..'), file))
       .sort();

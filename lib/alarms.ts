@@ -118,7 +118,7 @@ function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency }
       description: 'Counts of a notification or of a project contradict each other.',
     },
     AccountConcurrency: {
-      // Of all functions in the account and region; it has no dimensions.
+      // It counts all functions in the account and region; it has no dimensions.
       metric: new cloudwatch.Metric({
         namespace: 'AWS/Lambda',
         metricName: 'ClaimedAccountConcurrency',
@@ -130,7 +130,7 @@ function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency }
   } satisfies Readonly<Record<string, Definition>>;
 }
 
-/** As in the runbook. */
+/** The names of the alarms, which the runbook has as headings. */
 export type AlarmName = 'UsersAffected' | keyof ReturnType<typeof definitionsFor>;
 
 /**

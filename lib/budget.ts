@@ -27,7 +27,7 @@ export class Budget extends Construct {
         budgetLimit: { amount: dollarsPerMonth, unit: 'USD' },
         costFilters: {
           TagKeyValue: [`user:${serviceTag}$${service}`],
-          // The same stage in another region has the same tag.
+          // A stage of this name in another region has the same tag.
           Region: [Stack.of(this).region],
         },
       },

@@ -109,7 +109,7 @@ export interface CarillonProps {
    * @default - a topic for `alarmEmail`
    */
   readonly alarmTopic?: sns.ITopic;
-  /** The same by its ARN. It is in the stack's region. */
+  /** ARN of the topic, in place of `alarmTopic`. It is in the stack's region. */
   readonly alarmTopicArn?: string;
   /**
    * Dollars a month, a count: at 80 and 100 % of it AWS notifies `alarmEmail`.
@@ -128,14 +128,14 @@ export interface CarillonProps {
   readonly domainName?: string;
   /** A certificate for `domainName` in the stack's region. */
   readonly certificate?: acm.ICertificate;
-  /** The same by its ARN. */
+  /** ARN of the certificate, in place of `certificate`. */
   readonly certificateArn?: string;
   /**
    * The zone of Route 53 in which the records for `domainName` are created.
    * @default - you create a record: its value is `domain.regionalDomainName`
    */
   readonly hostedZone?: route53.IHostedZone;
-  /** The same by its id. */
+  /** Id of the hosted zone, in place of `hostedZone`. */
   readonly hostedZoneId?: string;
   /**
    * The https address of a proxy in front of the API, without a path.
@@ -402,7 +402,7 @@ function joined(list: readonly string[] | undefined): readonly string[] | string
   return Token.isUnresolved(list) ? Fn.join(',', [...list!]) : list;
 }
 
-/** Of the operator's command, on the tables. */
+/** Actions of the operator's command on the tables. */
 const managingActions = [
   ...['GetItem', 'BatchGetItem', 'Query', 'Scan', 'ConditionCheckItem', 'DescribeTable'],
   ...['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'],
@@ -419,7 +419,7 @@ function settingValues(settings: Settings) {
   };
 }
 
-/** Those that the operator's command reads too. */
+/** The settings that the operator's command reads too. */
 function deployedSettings(settings: Settings): Record<keyof DeployedSettings, string> {
   return {
     SUBSCRIBER_CAP: Tokenization.stringifyNumber(settings.subscriberCap),

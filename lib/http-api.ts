@@ -13,26 +13,6 @@ import { type Route, type RouteName, routes } from '../contract/wire/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 
 /**
- * The throttle of a route, in requests per second; the burst is half of it. It limits the cost of a flood.
- * API Gateway applies it to all callers together, so a flood above it blocks the route for all
- * projects. The functions limit each caller, by address and project. Track has a setting of its own.
- *
- * API Gateway's quota for all APIs of an account in a region is 10,000 requests per second with a
- * burst of 5,000 (2,500 and 1,250 in some regions). With the default of track, the routes, their
- * preflights and the console stay below both, so that a flood on one route leaves capacity for the others.
- */
-function throttlePerSecond({ name, caller }: Route): number {
-  // Few owners' servers and dashboards call these.
-  const isRare = caller === 'owner' && name !== 'send' && name !== 'getNotification';
-  // 500: 43 million requests per day. At 20 ms each (4 ms measured on the local stack, with two calls to
-  // DynamoDB) they use 10 of the 1,000 concurrent executions of an account. New subscriptions conflict at the
-  // counter: fewer than 50 executions, whatever their endpoints (test/reliability/contention.test.ts). Sends with a
-  // wrong secret key are refused after at most two calls to DynamoDB. A valid send may take 29 s, so owners can
-  // use up the account's concurrency. A throttle low enough to prevent that would let a flood block the route.
-  return isRare ? 250 : 500;
-}
-
-/**
  * The only route with detailed metrics: CloudWatch charges for six, 30 cents a month each. The metrics
  * of the other routes' functions are free, and a query counts their responses by status.
  */
@@ -47,7 +27,12 @@ const consolePaths = { 'console-page': '/console', 'console-file': '/console/{fi
 /** The throttle of each of the two: a person loads the page and two files. Up to 200 kB each, they are paid for too. */
 const consoleRequestsPerSecond = 50;
 
-/** A route's settings, which replace all settings of the stage. */
+/**
+ * A route's settings, which replace all settings of the stage. The burst is half of the throttle: API Gateway's quota for
+ * all APIs of an account in a region is 10,000 requests per second with a burst of 5,000 (2,500 and 1,250 in some
+ * regions). With the default of track, the routes, their preflights and the console stay below both, so that a flood
+ * on one route leaves capacity for the others.
+ */
 function settingsOf(perSecond: number, isMeasured: boolean) {
   return {
     DetailedMetricsEnabled: isMeasured,
@@ -128,7 +113,7 @@ export class HttpApi extends Construct {
     let requestsPerSecond = 0;
     for (const route of Object.values<Route>(routes)) {
       const integration = new HttpLambdaIntegration(route.name, props.functions[route.name]);
-      const own = route.name === 'track' ? props.eventsPerSecond : throttlePerSecond(route);
+      const own = route.throttle === 'eventsPerSecond' ? props.eventsPerSecond : route.throttle;
       for (const method of route.answersPreflight ? [route.method, 'OPTIONS'] : [route.method]) {
         const key = apigateway.HttpRouteKey.with(route.path, method as apigateway.HttpMethod);
         this.addRoute(api, key, integration, `${route.name}-${method}`);
@@ -170,7 +155,7 @@ export class HttpApi extends Construct {
     });
   }
 
-  /** The same of send. */
+  /** A metric of the requests to send. */
   sendMetric(metricName: string, statistic: string): cloudwatch.Metric {
     const { method, path } = measuredRoute;
     return this.metric(metricName, statistic, { Method: method, Resource: path });

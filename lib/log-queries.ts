@@ -5,11 +5,11 @@ import { accessLog } from './http-api.ts';
 
 export interface LogQueriesProps {
   readonly service: string;
-  /** Of the functions that push. */
+  /** Log groups of the functions that push. */
   readonly pushing: readonly logs.ILogGroup[];
-  /** Of all functions. */
+  /** Log groups of all functions. */
   readonly functions: readonly logs.ILogGroup[];
-  /** Of the API. */
+  /** Log group of the API. */
   readonly access: logs.ILogGroup;
 }
 
@@ -39,7 +39,7 @@ export class LogQueries extends Construct {
       'limit 20',
     ]);
     this.query('Errors', functions, [
-      // Of the functions and their runtime, and Lambda's reports of invocations that failed.
+      // Lines of the functions and their runtime, and Lambda's reports of invocations that failed.
       "filter level = 'ERROR' or record.status in ['timeout', 'error', 'failure']",
       'fields @timestamp, service, message, code, error.name, error.message, request_id, @message',
       'sort @timestamp desc',

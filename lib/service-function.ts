@@ -20,7 +20,7 @@ export type Network = Pick<
 
 export interface ServiceFunctionProps {
   readonly name: FunctionName;
-  /** Of the log group. */
+  /** What happens to the log group when the stack is deleted. */
   readonly removalPolicy: RemovalPolicy;
   /** Undefined: none of the operator's. */
   readonly network: Network | undefined;
@@ -116,7 +116,7 @@ export type Assets = Readonly<
     {
       /** In the folder of the list. */
       readonly path: string;
-      /** Of the files. It is the same for the folder and the ZIP file of them. */
+      /** Hash of the files. It is the same for the folder and the ZIP file of them. */
       readonly hash: string;
     }
   >

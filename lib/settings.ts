@@ -15,7 +15,7 @@ const devVapidSubject = 'mailto:operator@example.com';
  * a value that it looks up after a first synthesis.
  */
 const isReference = (text: string) => /\$\{Token\[|dummy-value-for-/.test(text);
-/** The same as the CDK encodes it in a number. */
+/** Such a reference, as the CDK encodes it in a number. */
 const isNumberReference = (text: string | number) => Number(text) < -1e280;
 
 const countRule = 'must be a whole number from 1 to 999999999';
@@ -275,7 +275,7 @@ function isCdkEntry(name: string): boolean {
   return name.startsWith('@') || name.includes(':') || cdkNames.includes(name);
 }
 
-/** As long as an e-mail address can be (RFC 5321 §4.5.3.1), with `mailto:`. */
+/** Longest e-mail address (RFC 5321 §4.5.3.1), with `mailto:`. */
 const longestSubject = 261;
 
 // Apple's push service refuses a subject that is at localhost or contains a space.

@@ -8,7 +8,7 @@ export interface StartOptions {
   readonly dataDir: string;
   /** The CDK app's setting with this name. */
   readonly extraPushOrigins: string | undefined;
-  /** Of a tunnel to the API: where browsers on other devices report events. */
+  /** Address of a tunnel to the API: where browsers on other devices report events. */
   readonly publicBaseUrl: string | undefined;
   readonly engine: DynamoDbEngine | undefined;
   /** Whether to remove the data first. */

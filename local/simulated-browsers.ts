@@ -8,7 +8,7 @@ import { pathOf } from '../contract/wire/path-of.ts';
 import { routes } from '../contract/wire/routes.ts';
 import { jsonResponse } from './pages.ts';
 import type { PushService } from './push-service/push-service.ts';
-import { postBeacon, SimulatedBrowser } from './push-service/simulated-browser.ts';
+import { postBeacon, reportedBy, SimulatedBrowser } from './push-service/simulated-browser.ts';
 
 /**
  * Lets this process call the local stack from many addresses: through a proxy with an origin secret, as behind
@@ -78,7 +78,7 @@ export function simulatedBrowsers({
     const headers = people.get(id);
     if (headers === undefined || random() > habits.shows) return;
     await setTimeout(random() * habits.showsWithinMs, undefined, { signal, ref: false });
-    await postBeacon(text, 'shown', headers);
+    if (reportedBy(text).types.includes('shown')) await postBeacon(text, 'shown', headers);
     if (random() > habits.clicks) return;
     await setTimeout(random() * habits.clicksWithinMs, undefined, { signal, ref: false });
     await postBeacon(text, 'clicked', headers);

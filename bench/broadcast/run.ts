@@ -24,7 +24,7 @@ export interface BroadcastResult {
   readonly result: Pick<SendResult, keyof DeliveryCounts | 'unreached'>;
   /** From the request to the response, or until the notification is sent. */
   readonly seconds: number;
-  /** Of the whole process: gateway, functions and DynamoDB proxy. */
+  /** The whole process: gateway, functions and DynamoDB proxy. */
   readonly peakMemoryMB: number;
   /** Calls to DynamoDB during the broadcast, by operation. */
   readonly calls: Readonly<Record<string, number>>;

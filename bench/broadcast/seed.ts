@@ -67,7 +67,7 @@ async function* subscriptions(
   const now = Date.now();
   for (let index = 0; index < count; index += 1) {
     const folder = index % goneEvery === 0 ? 'gone' : 'push';
-    // As long as an FCM endpoint.
+    // Its length is that of an FCM endpoint.
     const path = `/${folder}/${randomBytes(115).toString('base64url')}`;
     yield {
       ...subscriptionKey(project.ref, endpointHash(project, origin + path)),

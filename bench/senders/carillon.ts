@@ -35,7 +35,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
       correctPair: async () => {},
     });
     broadcast.add(
-      // As the table holds them; the hash is for removals.
+      // The table holds them in this form; the hash is for removals.
       subscriptions.map(({ endpoint, keys }) => ({
         endpointHash: new Uint8Array(),
         origin,

@@ -183,7 +183,7 @@ export function LineChart({ label, points }: { label: string; points: readonly P
     part,
     text: dateText(new Date(startMs + part * spanMs).toISOString(), Date.now()),
   }));
-  // Of a short time, several would be the same.
+  // In a short time, several dates would be the same.
   const different = dates.filter(({ text }, index) => text !== dates[index - 1]?.text);
   const line = places.map((place) => place.join()).join(' ');
   const [lastX, lastY] = places.at(-1)!;

@@ -25,8 +25,6 @@ export function placeOf(fragment: string): Place | undefined {
     return { view: 'notification', projectId, notificationId: id };
   }
   if (id !== undefined) return undefined;
-  // Its name in links that people have kept.
-  if (view === 'users') return { view: 'audience', projectId };
   return Object.hasOwn(viewTitles, view) ? { view: view as ViewName, projectId } : undefined;
 }
 

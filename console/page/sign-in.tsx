@@ -14,7 +14,7 @@ import type { SignedIn } from './session.ts';
 import { Hint, Problem, submitting } from './view.tsx';
 
 interface SignInProps {
-  /** Of the URL. */
+  /** The project id in the URL. */
   readonly projectId: string | undefined;
   /** Whether the service has refused the key that was used so far. */
   readonly isExpired: boolean;

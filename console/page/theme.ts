@@ -16,7 +16,7 @@ import {
 const shades = (colors: string) => colors.split(' ') as unknown as MantineColorsTuple;
 const ofOneShade = (color: string) => shades(Array(10).fill(color).join(' '));
 
-/** Of a text and of its tint: light, dark. */
+/** Colours of a text and of its tint: light, dark. */
 const tones = {
   good: ['#17643a #7fdca6', '#e6f4ea #15301f'],
   warning: ['#854400 #f3c06a', '#fdf0d9 #38280d'],
@@ -85,7 +85,7 @@ export const theme = createTheme({
       '#fdf5e7 #f7e8cd #f3ddb8 #f0bb68 #e3a345 #c08a3a #bd7f2a #b4690e #8a4b08 #7a4306',
     ),
     ...Object.fromEntries(Object.keys(tones).map((tone) => [tone, ofOneShade('#57534e')])),
-    /** Of buttons: 5.7:1 with its text. */
+    /** Colour of buttons: 5.7:1 with its text. */
     danger: ofOneShade('#c5281c'),
   },
   cursorType: 'pointer',

@@ -37,7 +37,7 @@ import { useSession } from './session.ts';
 
 /** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
 
-/** Of a form that the page handles. */
+/** Properties of a form that the page handles. */
 export const submitting = (submit: () => void) => (event: FormEvent) => {
   event.preventDefault();
   submit();
@@ -363,7 +363,7 @@ export function Choice<Value extends string>({
   );
 }
 
-/** The same choice in a menu. */
+/** A choice, in a menu. */
 export const MenuChoice = <Value extends string>({
   label,
   choices,

@@ -11,7 +11,7 @@ export const pushMetrics = {
   delivered: 'PushesDelivered',
   removed: 'PushesRemoved',
   failed: 'PushesFailed',
-  /** Of the failed ones, those about which only the project's owner can do something. */
+  /** Failed pushes about which only the project's owner can do something. */
   failedForOwner: 'PushesFailedForOwner',
   /**
    * A push service refused the project's VAPID token or subject (401, 403). Every push of that

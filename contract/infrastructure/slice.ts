@@ -34,7 +34,7 @@ const positive = z.int().check(z.positive());
  */
 export const sliceSchema = z.strictObject({
   projectId: projectIdSchema,
-  /** Of the project that sent it: a later one of the same id does not deliver it. */
+  /** Reference of the project that sent it: a later project of the same id does not deliver it. */
   project: z.pipe(
     z.string(),
     z.transform((ref) => ref as ProjectRef),

@@ -46,5 +46,5 @@ export function outputOf(table: TableName): string {
 /** Names of the tables with items of projects. */
 export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits'>, string>>;
 
-/** Those that a backup has. */
+/** Tables that a backup has. */
 export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;

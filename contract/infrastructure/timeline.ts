@@ -41,7 +41,7 @@ export const sliceTimeline = {
    * the lease.
    */
   knownForMs: 4500,
-  /** Time from the response that a notification is stopped to its last push, at most: see above. */
+  /** Longest time from the response to a stop to the last push of the notification. It is above `knownForMs`. */
   lastPushAfterStopMs: 5000,
   /** Time for which a browser is known to be its user's: a push to it that starts later reads that again. */
   userKnownForMs: 1000,

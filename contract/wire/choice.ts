@@ -8,7 +8,7 @@ export interface Choice {
   readonly channels?: readonly string[] | undefined;
 }
 
-/** As a request states it. A user id that is null says that it is nobody; an absent one says nothing. */
+/** A choice, as a request states it. A user id that is null says that it is nobody; an absent one says nothing. */
 export interface StatedChoice extends Omit<Choice, 'userId'> {
   readonly userId?: string | null | undefined;
 }

@@ -34,7 +34,7 @@ type SchemaOf<Row> = Row extends { readonly members: infer Members }
   ? z.ZodMiniArray<z.ZodMiniObject<ShapeOf<Members>, z.core.$strict>>
   : z.ZodMiniType<ValueOf<Row>, ValueOf<Row>>;
 
-/** Of each row, its schema. */
+/** The schema of each row. */
 export function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
   const schemas = Object.entries(rows).map(([name, row]) => {
     const schema = schemaOf(name, row);

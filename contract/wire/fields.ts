@@ -16,7 +16,7 @@ export const wrong =
   ({ input }: { input?: unknown }) =>
     input === undefined ? 'is required' : message;
 
-/** The same for a value that must be text. */
+/** The message of a value that must be text. */
 export const wrongText =
   (rule: string) =>
   ({ input }: { input?: unknown }) =>

@@ -13,7 +13,7 @@ export const projectIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const secretKeyPrefix = 'carillon_sk_';
 export const secretKeyPattern = /^carillon_sk_[A-Za-z0-9_-]{43}$/;
 
-/** The same for a person who works with the project. */
+/** A person's key, in place of the secret key. */
 export const memberKeyPrefix = 'carillon_mk_';
 export const memberKeyPattern = /^carillon_mk_[A-Za-z0-9_-]{43}$/;
 

@@ -24,7 +24,7 @@ export const limits = {
   /** Characters of an action's name, and of its title. */
   actionLength: 32,
   actionTitleLength: 64,
-  /** As RFC 5646 §4.4.1 recommends. */
+  /** RFC 5646 §4.4.1 recommends it. */
   languageTagLength: 35,
   /** Bytes of `data` as JSON. */
   dataBytes: 2048,

@@ -37,7 +37,7 @@ export interface PushMessage {
       /** The sender's own. */
       readonly data?: Readonly<Record<string, unknown>> | undefined;
     };
-    /** As the outer ones: the first Safari releases with declarative messages read them here. */
+    /** Repeats the outer members: the first Safari releases with declarative messages read them here. */
     readonly app_badge?: number | undefined;
     readonly mutable?: true | undefined;
   };

@@ -35,7 +35,7 @@ export const sendSchema = z
 
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;
-/** The same for callers whose lists are readonly. */
+/** A send request of callers whose lists are readonly. */
 export type ReadonlySendRequest = Immutable<SendRequest>;
 type Immutable<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Immutable<Value[Name]> }
@@ -84,7 +84,7 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   sentAt: z.iso.datetime(),
   /** The name of the member who sent it. Absent: it was sent with the secret key. */
   sentBy: z.optional(z.string()),
-  /** As in the response of send. */
+  /** At least so many subscribers were not attempted. Absent: none. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,
   /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */

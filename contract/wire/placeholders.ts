@@ -49,7 +49,7 @@ function filled(template: string, values: Values, encode = (value: string) => va
   );
 }
 
-/** The same for a URL: values are percent-encoded. */
+/** Fills in a URL: values are percent-encoded. */
 export function filledUrl(template: string, values: Values): string {
   return filled(template, values, encodeURIComponent);
 }

@@ -36,7 +36,7 @@ export const projectSchema = z.object({
   monthlySendCap: cap,
   /** The current UTC month, such as `2026-11`. */
   month: z.string().check(z.regex(/^\d{4}-\d{2}$/)),
-  /** Of each address, for each action that is not in `rateLimits`. */
+  /** Requests a minute of each address, for each action that is not in `rateLimits`. */
   rateLimitPerMinute: cap,
   /** By the names of the routes: those that differ. Present only if any. */
   rateLimits: z.optional(z.record(z.string(), cap)),
@@ -46,7 +46,7 @@ export const projectSchema = z.object({
     z.object({ role: z.enum(memberRoles), name: z.string() }),
   ]),
   createdAt: z.iso.datetime(),
-  /** Of at most 1,000 subscribers. Present only on request. */
+  /** A sample of at most 1,000 subscribers. Present only on request. */
   sample: z.optional(audienceCounts),
 });
 export type ProjectResult = z.infer<typeof projectSchema>;

@@ -83,6 +83,17 @@ interface RouteFacts extends Partial<FunctionFacts> {
   readonly path: string;
   /** Whether this route's function also answers the path's preflight (OPTIONS). Default: no. */
   readonly answersPreflight?: true;
+  /**
+   * Requests per second that API Gateway passes on, for all callers together; or the setting that says it. A flood
+   * above it blocks the route for all projects; the functions limit each caller, by address and project.
+   *
+   * 500 are 43 million requests a day. At 20 ms each (4 ms measured on the local stack, with two calls to DynamoDB)
+   * they use 10 of the 1,000 concurrent executions of an account. New subscriptions conflict at the counter: fewer than
+   * 50 executions, whatever their endpoints (test/reliability/contention.test.ts). Sends with a wrong secret key are
+   * refused after at most two calls to DynamoDB. A valid send may take 29 s, so owners can use up the account's
+   * concurrency: a throttle low enough to prevent that would let a flood block the route.
+   */
+  readonly throttle: 500 | 250 | 'eventsPerSecond';
 }
 
 /** Pages of any origin may call it. */
@@ -113,6 +124,7 @@ const facts = {
   subscribe: {
     method: 'POST',
     path: project,
+    throttle: 500,
     caller: 'browser',
     // Also for unsubscribe, which has the same path.
     answersPreflight: true,
@@ -126,12 +138,15 @@ const facts = {
   unsubscribe: {
     method: 'DELETE',
     path: project,
+    throttle: 500,
     caller: 'browser',
     tables: { subscriptions: ['GetItem', 'DeleteItem'], usage: ['UpdateItem'] },
   },
   getProject: {
     method: 'GET',
     path: project,
+    // Few owners' servers and dashboards call these.
+    throttle: 250,
     caller: 'owner',
     role: 'viewer',
     action: 'read the project',
@@ -141,6 +156,7 @@ const facts = {
   send: {
     method: 'POST',
     path: notifications,
+    throttle: 500,
     caller: 'owner',
     role: 'sender',
     action: 'send notifications',
@@ -164,6 +180,7 @@ const facts = {
   listNotifications: {
     method: 'GET',
     path: notifications,
+    throttle: 250,
     caller: 'owner',
     role: 'viewer',
     action: 'list notifications',
@@ -172,6 +189,7 @@ const facts = {
   getNotification: {
     method: 'GET',
     path: notification,
+    throttle: 500,
     caller: 'owner',
     role: 'viewer',
     action: 'read notifications',
@@ -180,6 +198,7 @@ const facts = {
   stopNotification: {
     method: 'DELETE',
     path: notification,
+    throttle: 250,
     caller: 'owner',
     role: 'sender',
     action: 'stop notifications',
@@ -188,6 +207,7 @@ const facts = {
   track: {
     method: 'POST',
     path: `${notification}/events`,
+    throttle: 'eventsPerSecond',
     caller: 'browser',
     answersPreflight: true,
     // Nobody waits for its response, and it mostly waits for DynamoDB itself: half the memory makes its time a third
@@ -198,6 +218,7 @@ const facts = {
   getUser: {
     method: 'GET',
     path: users,
+    throttle: 250,
     caller: 'owner',
     role: 'sender',
     action: 'read what is stored about a user',
@@ -206,6 +227,7 @@ const facts = {
   removeUser: {
     method: 'DELETE',
     path: users,
+    throttle: 250,
     caller: 'owner',
     role: 'owner',
     action: 'remove users or their devices',

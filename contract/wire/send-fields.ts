@@ -42,7 +42,7 @@ type Kind =
   | {
       readonly kind: 'list';
       readonly max: number;
-      /** Of each entry. */
+      /** The members of an entry. */
       readonly members: Readonly<Record<string, Member>>;
       /** The member in which entries must differ. */
       readonly distinct: string;

@@ -113,7 +113,7 @@ function goneText(count: number): string {
     : `All ${countText(count)} had unsubscribed, and were removed.`;
 }
 
-/** Of each condition: whom it selects, and the verb before it. */
+/** For each condition: whom it selects, and the verb before it. */
 const conditionTexts: {
   readonly [Name in keyof Conditions]-?: readonly [
     verb: string,

@@ -67,7 +67,7 @@ const alertsAgain = { shown: 'It alerts again when it replaces the one with the 
 const isOnArrival = { ignored: 'The time is that of its arrival.' };
 const hasNoNumber = { ignored: 'No number on the icon of an app.' };
 
-/** Of browsers: MDN's browser compatibility data 8.1.9. */
+/** What is said of browsers is from MDN's browser compatibility data 8.1.9. */
 export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
     description:

@@ -13,7 +13,7 @@ export interface DeliverDependencies extends SliceDependencies {
 }
 
 /**
- * Delivers one slice, unless its project was deleted meanwhile. To return consumes the event: it does so only if the
+ * Delivers one slice, unless its project was deleted meanwhile. When it returns, Lambda drops the event. So it returns only if the
  * slice has ended, or its caller does not wait any more.
  * @param by unique to the invocation.
  * @param endsAt epoch ms by which it returns.

@@ -56,7 +56,7 @@ export class Lease {
   readonly #holder: Leaseholder;
   /** The progress that this lease has started from. */
   readonly #found: Progress;
-  /** The same with the chunks that it has claimed since. */
+  /** What was found, with the chunks that it has claimed since. */
   #claimed: Progress;
   /** The version that is stored: of this lease, or of one that has run out. */
   #known: LeaseId | undefined;

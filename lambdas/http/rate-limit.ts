@@ -60,7 +60,7 @@ export function rateLimit<Found extends Project, Input = undefined>(
         limit === null ? 0 : counter.count(counted, limit, signal),
         project && access && readInput?.({ ...event, project, access }),
       ]);
-      // The limit comes first, whatever was read.
+      // Over the limit, a caller gets 429, also if the input could not be read.
       if (count.status === 'rejected') throw count.reason;
       if (limit !== null) expectWithin(limit, count.value);
       if (input.status === 'rejected') throw input.reason;

@@ -49,7 +49,7 @@ interface LoggedDetail {
   readonly CancellationReasons: readonly { readonly Code?: string }[];
 }
 
-/** Of a line about successful events to the next one of the same function, at least. */
+/** Shortest time between two lines about successful events of one function. */
 const logIntervalMs = 1000;
 
 /**

@@ -10,7 +10,7 @@ import type { Progress, StoredSlice } from '../store/slices.ts';
 export interface Summary {
   readonly status: NotificationStatus;
   readonly counts: Counts;
-  /** Of a notification to users: one bit for each of them, slice by slice. */
+  /** In a notification to users: one bit for each of them, slice by slice. */
   readonly reached: readonly (Uint8Array | undefined)[];
 }
 

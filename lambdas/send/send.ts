@@ -30,7 +30,7 @@ export type SendOutcome = (
   | { readonly kind: 'sent'; readonly result: SendResult }
   | { readonly kind: 'accepted'; readonly id: string; readonly status: NotificationStatus }
 ) & {
-  /** Of the largest message, if that is above `limits.messageBytesEverywhere`. */
+  /** Bytes of the largest message, if they are above `limits.messageBytesEverywhere`. */
   readonly messageBytes?: number;
 };
 

@@ -107,7 +107,7 @@ export function newSending(
   };
 }
 
-/** The same call, for the notification that an earlier request has begun. */
+/** The call, for the notification that an earlier request has begun. */
 export function sendingOf(
   deps: SendDependencies,
   { notification: own, ...sending }: Sending,

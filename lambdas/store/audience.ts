@@ -11,7 +11,7 @@ import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
 import type { Conditions } from '../../contract/wire/conditions.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
-import { batchGet } from './batches.ts';
+import { batchGet, type Sleep } from './batches.ts';
 import { byUserIndex, type SubscriptionItem } from './items.ts';
 import {
   hashRanges,
@@ -79,7 +79,7 @@ interface Progress {
   readTo: number;
 }
 
-export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
+export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?: Sleep) {
   return {
     /** Reads the subscribers of a project whose endpoint hashes are in a range of positions. */
     everyone(project: ProjectRef, range: Range, options: ReadOptions): Promise<Read> {
@@ -140,7 +140,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
     },
   };
 
-  /** Those who belong to the user of whom the index has them. */
+  /** Recipients who still belong to the user for whom the index has them. */
   async function stillTheirs(
     project: ProjectRef,
     userIds: readonly string[],
@@ -159,7 +159,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string) {
       table,
       [...keys.values()],
       signal,
-      undefined,
+      sleep,
       'endpointHash, projectUser',
     );
     const ownerOf = new Map(owned.map((item) => [hex(item.endpointHash), item.projectUser]));
@@ -256,7 +256,7 @@ type Filter = (
   readonly values: Readonly<Record<string, unknown>>;
 };
 
-/** Of each condition: the filter of the items that meet it. */
+/** For each condition: the filter of the items that meet it. */
 const filters = {
   channels: (channels: readonly string[]) => ({
     expression: `(${channels.map((_, index) => `contains(channels, :channel${index})`).join(' OR ')})`,

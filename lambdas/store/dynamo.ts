@@ -216,7 +216,7 @@ function isTransient(error: unknown): boolean {
  */
 const idleTimeoutMs = 30_000;
 
-/** As the SDK's own agents. */
+/** The settings of the agents that the AWS SDK makes itself. */
 const settings = { keepAlive: true, maxSockets: 50 };
 
 /** Keeps connections open for later requests, and knows by the wall clock since when they are idle. */

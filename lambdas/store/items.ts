@@ -106,7 +106,7 @@ export interface SubscriptionItem {
   readonly vapidPairNumber?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
-  /** Of the last subscribe request that succeeded, or of an import. */
+  /** Time of the last subscribe request that succeeded, or of an import. */
   readonly updatedAt: number;
 }
 

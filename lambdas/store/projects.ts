@@ -15,7 +15,7 @@ import type {
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 export const projectCacheMs = 30_000;
-/** The same for an id without a project: short, so that a new project is found soon. */
+/** How long an id without a project is remembered: short, so that a new project is found soon. */
 const negativeCacheTtlMs = 5_000;
 /** Projects that a function remembers, and as many ids without a project. */
 const capacity = 1000;
@@ -152,7 +152,7 @@ function remembering<Found extends Project>(
 
 interface Entry<Value> {
   readonly value: Value;
-  /** Of the read that found it. */
+  /** The number of the read that found it. */
   readonly number: number;
   /** Epoch ms. */
   readonly until: number;

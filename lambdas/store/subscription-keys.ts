@@ -30,7 +30,7 @@ export function endpointHash(project: KeyedProject, endpoint: string): Uint8Arra
   return hashOfDevice(project, deviceIdOf(endpoint));
 }
 
-/** The same of the endpoint of a device. @param deviceId as `deviceIdPattern`. */
+/** The hash of the endpoint of a device. @param deviceId as `deviceIdPattern`. */
 export function hashOfDevice(project: KeyedProject, deviceId: string): Uint8Array {
   return keyedHash(project, 'device', deviceId);
 }

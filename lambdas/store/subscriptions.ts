@@ -141,7 +141,7 @@ export function subscriptionStore(
       return remove(project, endpointHashes, exists, signal);
     },
 
-    /** The same for subscriptions of one user. One that has passed to another user meanwhile is kept. */
+    /** Deletes subscriptions of one user. One that has passed to another user meanwhile is kept. */
     removeOfUser(
       project: ProjectRef,
       userId: string,
@@ -155,7 +155,7 @@ export function subscriptionStore(
       return remove(project, endpointHashes, condition, signal);
     },
 
-    /** The same for subscriptions with an earlier VAPID pair. One that was corrected meanwhile is kept. */
+    /** Deletes subscriptions with an earlier VAPID pair. One that was corrected meanwhile is kept. */
     removeOfEarlierPairs(
       project: ProjectRef,
       currentPair: number,
@@ -169,7 +169,7 @@ export function subscriptionStore(
       return remove(project, endpointHashes, condition, signal);
     },
 
-    /** The same for subscriptions that were updated before a time (epoch ms). One that was updated meanwhile is kept. */
+    /** Deletes subscriptions that were updated before a time (epoch ms). One that was updated meanwhile is kept. */
     removeUnseen(
       project: ProjectRef,
       before: number,

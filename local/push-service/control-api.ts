@@ -22,7 +22,7 @@ interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pushService: ControlledPushService;
-  /** Of the path's id. */
+  /** The browser with the id in the path. */
   readonly browser: SimulatedBrowser;
 }
 

@@ -61,7 +61,7 @@ export class SimulatedBrowser implements Channel {
     return `${this.#context.origin}/push/${this.id}`;
   }
 
-  /** The same object as `PushSubscription.toJSON()` in a browser. */
+  /** The object that `PushSubscription.toJSON()` in a browser. */
   toJSON() {
     return {
       endpoint: this.endpoint,
@@ -111,7 +111,10 @@ export class SimulatedBrowser implements Channel {
     this.#context.channels.behave(this.id, behaviour);
   }
 
-  /** Reports the last message as shown. @returns the service's response. */
+  /**
+   * Reports the last message as shown. @returns the service's response.
+   * @throws {NothingToReportError} if the browser is not one of those that report it.
+   */
   show(): Promise<Response> {
     return this.#report('shown');
   }
@@ -132,7 +135,11 @@ export class SimulatedBrowser implements Channel {
 /** The part of a push message that a beacon needs. */
 const reportableSchema = z.object({
   notification: z.object({
-    data: z.object({ carillon: z.literal(1), events: z.url({ protocol: /^https?$/ }) }),
+    data: z.object({
+      carillon: z.literal(1),
+      events: z.url({ protocol: /^https?$/ }),
+      report: z.unknown().optional(),
+    }),
   }),
 });
 
@@ -145,22 +152,29 @@ export class NothingToReportError extends Error {
  * which browsers send no preflight.
  * @param text the decrypted message.
  * @returns the service's response.
- * @throws {NothingToReportError} if Carillon did not send the message.
+ * @throws {NothingToReportError} if a service worker would not post it.
  */
 export function postBeacon(
   text: string,
   type: EventType,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  return fetch(eventsUrlOf(text), {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ type }),
-  });
+  const { events, types } = reportedBy(text);
+  if (!types.includes(type))
+    throw new NothingToReportError(
+      'The browser does not report that it showed the last message: other browsers are the sample.',
+    );
+  return fetch(events, { method: 'POST', headers, body: JSON.stringify({ type }) });
 }
 
-function eventsUrlOf(text: string): string {
+/**
+ * The events that a service worker reports of a message.
+ * @throws {NothingToReportError} if Carillon did not send it.
+ */
+export function reportedBy(text: string): { events: string; types: readonly EventType[] } {
   const { data: message } = reportableSchema.safeParse(parseJson(text));
-  if (message !== undefined) return message.notification.data.events;
-  throw new NothingToReportError('The last message has no events URL: Carillon did not send it.');
+  if (message === undefined)
+    throw new NothingToReportError('The last message has no events URL: Carillon did not send it.');
+  const { events, report } = message.notification.data;
+  return { events, types: report === 'clicked' ? ['clicked'] : ['shown', 'clicked'] };
 }

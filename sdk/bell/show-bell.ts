@@ -98,7 +98,7 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
     );
     pending--;
     await refresh();
-    // Of several attempts, only the last one knows.
+    // If there were several attempts, only the last one knows.
     if (!pending) status.textContent = textOf(failure) || summary;
   }
 
@@ -170,7 +170,7 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
 }
 
 /**
- * Of the bell and its panel. The floating panel is above the bell, another one below it. Borders draw the switch,
+ * Styles of the bell and its panel. The floating panel is above the bell, another one below it. Borders draw the switch,
  * because forced colours leave them.
  */
 const panelStyle = `

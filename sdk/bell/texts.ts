@@ -32,7 +32,7 @@ export const english = {
   /** Other channels are stored. */
   saved: 'Saved.',
   failed: 'That did not work. Check your connection and try again.',
-  /** Of the prompt: its text and its buttons. */
+  /** The prompt: its text and its buttons. */
   question: 'May we send you notifications? You can stop them at any time.',
   accept: 'Yes',
   notNow: 'Not now',

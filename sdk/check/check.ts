@@ -175,7 +175,7 @@ async function missingWorker(settings: Settings, texts: CheckTexts): Promise<str
   }
 }
 
-/** As people know the file. */
+/** The name by which people know the file. */
 function pathOf(url: string): string {
   return url.replace(location.origin, '');
 }

@@ -21,7 +21,7 @@ export interface PushState {
    * {@link CarillonClient.ready} it may be true of a subscription that `init()` is about to replace.
    */
   readonly lost: boolean;
-  /** Of this browser. Undefined: it has none. */
+  /** The user id of this browser. Undefined: it has none. */
   readonly userId: string | undefined;
   /** See {@link CarillonClient.channels}. */
   readonly channels: readonly string[];

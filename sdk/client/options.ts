@@ -78,7 +78,7 @@ export interface Settings {
   readonly project: ProjectAddress;
   /** Absolute URL of the service worker's file. Empty: of a registration that does not tell. */
   readonly serviceWorker: string;
-  /** The same for `register()`. */
+  /** Options of `register()`. */
   readonly url: string | TrustedUrl;
   /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
   readonly scope: string;
@@ -119,7 +119,7 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     serviceWorker,
     replaceWorker,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
-    // As in `register()`: a given scope is relative to the page, the default one to the worker.
+    // `register()` does the same: a given scope is relative to the page, the default one to the worker.
     scope: scope === undefined ? defaultScope : urlOf('scope', scope, '/shop/'),
   };
 }
@@ -155,7 +155,7 @@ export function checkUser({ userId, channels }: SubscribeOptions): void {
 
 function readKey(value: unknown): string {
   const name = 'applicationServerKey';
-  // Of a project: `carillon_sk_…`, `carillon_id_…`. Or 32 bytes in base64: a private VAPID key.
+  // Keys of a project: `carillon_sk_…`, `carillon_id_…`. Or 32 bytes in base64: a private VAPID key.
   const notSecret = /^(?!carillon_|[\w+/-]{43}=?$)/;
   requireMatch(notSecret, String(value), name, 'this key is secret; rotate it');
   // 65 bytes in base64, the first of which is 4: an uncompressed point.

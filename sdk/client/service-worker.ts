@@ -91,7 +91,7 @@ declare const trustedTypes: {
 };
 let policy: ReturnType<typeof trustedTypes.createPolicy> | undefined;
 
-/** Of the type that pages with Trusted Types require, if they allow the name. Otherwise, and elsewhere, as it is. */
+/** A URL of the type that pages with Trusted Types require, if they allow the policy's name; elsewhere unchanged. */
 function trusted(url: Settings['url']): string {
   try {
     if (typeof url === 'string') {

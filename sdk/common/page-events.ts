@@ -3,7 +3,7 @@ import type { ShownMembers } from '../../contract/wire/send-fields.ts';
 /** Events of the SDK, which reach every open page of the same scope; `message` only one that has the focus. */
 
 export interface ShownEvent {
-  /** Of the notification, as in the response to its send. */
+  /** Id of the notification, as in the response to its send. */
   readonly id: string;
   /** The sender's own, from the send. */
   readonly data: unknown;
@@ -12,7 +12,7 @@ export interface ShownEvent {
 export interface ClickedEvent extends ShownEvent {
   /** Absolute URL that the click opens. */
   readonly url: string;
-  /** Of the pressed button. Empty: the notification itself was clicked. */
+  /** Name of the pressed button. Empty: the notification itself was clicked. */
   readonly action: string;
 }
 

@@ -84,7 +84,7 @@ const transactionTimeoutMs = 3000;
 /** Resolves when the transaction is complete. */
 function transact<Result>(
   mode: IDBTransactionMode,
-  /** Returns what has the result by the end of the transaction, such as a request. */
+  /** @returns a request of the transaction: its result is read when the transaction has ended. */
   work: (store: IDBObjectStore) => { readonly result?: Result },
 ): Promise<Result | undefined> {
   return within(

@@ -78,7 +78,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
   unread satisfies Record<keyof typeof unread, never>;
   const isCarillon = isCarillonMessage(message);
   const url = webUrl(linkOf({ ...members<string>(message), ...content }), scope);
-  // Of OneSignal.
+  // Names of OneSignal.
   const { alert, o } = members<'alert' | 'o'>(content);
   const buttons = content.actions ?? o;
   const actions = (Array.isArray(buttons) ? buttons : [])

@@ -21,7 +21,7 @@ export interface StoredEvent {
   readonly key: string;
   /** URL to report it to. */
   readonly url: string;
-  /** Of the request. */
+  /** The body of the request. */
   readonly body: string;
   readonly attempts: number;
   /**

@@ -163,7 +163,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await press('Enter');
     await expectFocus('Copied');
     const copied = await page.evaluate(() => navigator.clipboard.readText());
-    expect(copied).toContain('"title": "To everyone"');
+    expect(copied).toContain("title: 'To everyone'");
     expect(copied).toContain("from 'carillon/server'");
 
     // Send to one user.

@@ -8,6 +8,9 @@ import { type BrowserStack, startBrowserStack, type TestProject } from './fixtur
 
 const at = '2026-11-01T12:00:00.000Z';
 
+/** Not the field of the sign-in, which is there until the project is read. */
+const userIdField = '[aria-label="User id"]';
+
 /** Text that runs as code wherever it becomes markup, an attribute or an address. */
 const hostile = `"'><img src=x onerror=alert(1)><script>alert(2)</script>{{x}}javascript:alert(3)`;
 
@@ -120,8 +123,8 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     // No channel has such a name.
     await page.click('aside [type=submit]');
     await tab.expectText('body', '1 field to correct.');
-    await go(project, '/audience', 'main input');
-    await page.type('main input', id);
+    await go(project, '/audience', userIdField);
+    await page.type(userIdField, id);
     await page.keyboard.press('Enter');
     await tab.expectText('body', `${id} has 2 browsers.`);
     await go(project, '', '[data-figure]');
@@ -171,8 +174,8 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await tab.confirm();
     await tab.expectText('body', 'by Sam');
     await tab.expectText('#verdict', '1 of 1 delivered.');
-    await go(project, '/audience', 'main input');
-    await page.type('main input', 'ada');
+    await go(project, '/audience', userIdField);
+    await page.type(userIdField, 'ada');
     await page.keyboard.press('Enter');
     await tab.expectText('body', 'ada has 1 browser.');
     expect(await page.$eval('body', (body) => body.textContent)).not.toContain('Remove');
@@ -202,9 +205,8 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     const project = await stack.newProject('devices');
     for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
     await tab.openView(project);
-    // The address that links had before.
-    await go(project, '/users', 'main input');
-    await page.type('main input', 'ada');
+    await go(project, '/audience', userIdField);
+    await page.type(userIdField, 'ada');
     await page.keyboard.press('Enter');
     await tab.expectText('body', 'ada has 2 browsers.');
     await tab.click('button', 'Remove browser 1');

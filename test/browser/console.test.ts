@@ -44,7 +44,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('#browser-status', 'Subscribed');
     expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);
     await tab.click('button', 'Nothing arrives? Check this browser');
-    await tab.expectText('>>> .carillon-check', 'registration');
+    await tab.expectText('main >>> #sum ~ details', 'Known to Carillon');
 
     await tab.click('link', 'New notification');
     await tab.click('button', 'Send to 1');
@@ -270,9 +270,9 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await firefox.setPermission(stack.baseUrl, 'default');
     await tab.openView(await stack.newProject(), '/local');
     await tab.click('button', 'Nothing arrives? Check this browser');
-    await tab.expectText('>>> .carillon-check', 'Nobody has been asked yet');
+    await tab.expectText('main >>> #sum ~ ul', 'Nobody has been asked yet');
     await firefox.setPermission(stack.baseUrl, 'denied');
     await tab.click('button', 'Subscribe');
-    await tab.expectText('>>> .carillon-check', 'Notifications are blocked');
+    await tab.expectText('main >>> #sum ~ ul', 'Notifications are blocked');
   });
 });

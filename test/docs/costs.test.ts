@@ -75,3 +75,50 @@ test('a site costs the sum of its parts', () => {
     expect([what, cells.at(-1)]).toEqual([what, sum.toFixed(2)]);
   }
 });
+
+describe('a number that documents repeat is that of its home:', () => {
+  const all = readFileSync('docs/performance.md', 'utf8');
+  const flat = (file: string) => readFileSync(file, 'utf8').replace(/\s+/g, ' ');
+  const audience = (subscribers: string, mode: string) => {
+    const row = all.split('\n').find((line) => line.startsWith(`| ${subscribers} | ${mode} |`))!;
+    const [, , , seconds, unreached] = cellsOf(row);
+    return { seconds: Number(seconds), unreached: Number(unreached!.replaceAll(',', '')) };
+  };
+  const site = (what: string) => Number(sites.find(([name]) => name!.startsWith(what))!.at(-1));
+
+  test('how many subscribers a send reaches while the server waits', () => {
+    const reached = 1_000_000 - audience('1,000,000', 'sync').unreached;
+    const about = `about ${(Math.round(reached / 100_000) * 100_000).toLocaleString('en')}`;
+    for (const file of ['docs/api.md', 'docs/sending.md', 'docs/performance.md']) {
+      expect([file, flat(file)]).toEqual([file, expect.stringContaining(about)]);
+    }
+  });
+
+  test('how long a broadcast to a million takes', () => {
+    const { seconds } = audience('1,000,000', 'async');
+    const pace = 20_000;
+    const slower = Math.round(seconds + 1_000_000 / 8000 - 1_000_000 / pace);
+    expect(flat('docs/performance.md')).toContain(`| 1,000,000 | ${Math.round(seconds)} s |`);
+    expect(flat('docs/deploy.md')).toContain(`| ${slower} s | ${Math.round(seconds)} s |`);
+  });
+
+  test('what a flood costs', () => {
+    const [, most] = /costs at most (\d+) dollars an hour/.exec(flat('docs/runbook.md'))!;
+    expect(flat('docs/deploy.md')).toContain(`[at most ${most} an hour]`);
+  });
+
+  test('what a daily million costs, and a stage without traffic', () => {
+    const [full, sampled] = [site('A broadcast a day'), site('The same')].map(Math.round);
+    const [, idle] = /without traffic, (\d\.\d\d)/.exec(flat('docs/performance.md'))!;
+    expect(flat('docs/deploy.md')).toContain(
+      `[${full} a month](performance.md#costs), or ${sampled}`,
+    );
+    expect(flat('docs/deploy.md')).toContain(`for alarms | ${idle} |`);
+    const readme = flat('README.md');
+    expect(readme).toContain(`Carillon costs $${idle} a month`);
+    expect(readme).toContain(` | ${full} | | the same, if one browser in ten`);
+    expect(readme).toContain(` | | | ${sampled} |`);
+    expect(flat('CHANGELOG.md')).toContain(`costs $${idle} a month without traffic`);
+    expect(flat('CHANGELOG.md')).toContain(`makes a daily million cost $${sampled}`);
+  });
+});

@@ -22,8 +22,6 @@ const documents = [
 ].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.md'))
-    // It names files of earlier versions.
-    .filter((name) => name !== 'CHANGELOG.md')
     .map((name) => join(folder, name)),
 );
 documents.push('llms.txt');

@@ -1,10 +1,15 @@
+import { json } from 'node:stream/consumers';
 import type { Pages } from 'aws-emulator/gateway';
 import { localPaths } from '../../console/local-stack.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import { routes } from '../../contract/wire/routes.ts';
+import { startPushService } from '../../local/push-service/push-service.ts';
 import { simulatedBrowsers } from '../../local/simulated-browsers.ts';
+import { startHttpServer } from '../fixtures/http-server.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
+import { push } from './push-service/sender.ts';
 
 let control: ReturnType<typeof simulatedBrowsers> | undefined;
 let service: Service;
@@ -68,6 +73,28 @@ test('a browser of somebody else shows nothing by itself', async () => {
     return (await events(project, body.id)).clicked === 1;
   });
   expect(await events(project, body.id)).toMatchObject({ shown: 1 });
+});
+
+test('a browser outside the sample of a broadcast reports its clicks only', async () => {
+  const beacons: unknown[] = [];
+  const server = await startHttpServer(async (request, response) => {
+    beacons.push(await json(request));
+    response.end();
+  });
+  const pushService = await startPushService();
+  const browser = pushService.subscribe();
+  const options = { baseUrl: server.origin, pushService, proxy: service.proxy };
+  const { stop } = simulatedBrowsers({ ...options, random: () => 0 });
+  try {
+    const message = pushMessage('id', { title: 'T' }, `${server.origin}/events`, 0, false);
+    await push(browser, JSON.stringify(message));
+    await until('the click', () => beacons.length > 0);
+    expect(beacons).toEqual([{ type: 'clicked' }]);
+  } finally {
+    stop();
+    await pushService.stop();
+    await server.stop();
+  }
 });
 
 test('the refusal of the service is returned, after those that it took', async () => {

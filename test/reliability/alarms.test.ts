@@ -15,11 +15,11 @@ import type { Behaviour } from '../../local/push-service/channels.ts';
 import { measured } from '../fixtures/measured-stack.ts';
 import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { storeSubscribers } from '../fixtures/stored-subscribers.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 import { lookBacks, templateAlarms } from '../fixtures/template-alarms.ts';
 import { until } from '../fixtures/until.ts';
 import { exceeded, throttled } from './fixtures/database-faults.ts';
-import { storeSubscribers } from './fixtures/stored-subscribers.ts';
 
 /** Executions that the account of these tests may run at once: those of two functions. */
 const instances = 8;

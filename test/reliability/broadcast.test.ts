@@ -3,10 +3,10 @@ import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { storeSubscribers } from '../fixtures/stored-subscribers.ts';
 import { until } from '../fixtures/until.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 import { cases } from './fixtures/seed.ts';
-import { storeSubscribers } from './fixtures/stored-subscribers.ts';
 
 const runs = 3;
 

@@ -18,9 +18,10 @@ import { type Breakage, firstRef, simulate } from './simulation.ts';
 import { useSmallLimits } from './small-limits.ts';
 import type { World } from './world.ts';
 
-/** Seeds that are tried with a breakage, and without. */
-const mostSeeds = 200;
-const unbrokenSeeds = 50;
+/** Seeds that are tried with a breakage. One needs 57, the others up to 21. */
+const mostSeeds = 100;
+/** Seeds that are tried without one. */
+const unbrokenSeeds = 25;
 
 beforeAll(useSmallLimits);
 
@@ -171,6 +172,7 @@ const breakages: Readonly<
   respondsInTime: [
     'a pusher may take 10 s longer',
     pushing((original) => (options) => original(longer(options, 10_000, 10_000))),
+    'late start',
     'slow push',
     'push throttled',
   ],
@@ -307,11 +309,21 @@ test.each(table)(
   120_000,
 );
 
-test.each(table.filter(({ favoured }) => favoured.length > 0))(
-  'the code keeps all invariants where $name has found a breakage: with $favoured',
+/** Faults with which breakages are found, without those that are all in another entry. */
+const sets = table
+  .map(({ favoured }) => favoured)
+  .filter((one) => one.length > 0)
+  .filter((one, _, all) => !all.some((other) => isSubset(one, other) && other.length > one.length));
+
+test.each(sets.map((favoured) => ({ favoured })))(
+  'the code keeps all invariants with $favoured',
   ({ favoured }) => simulateSends(1, unbrokenSeeds, { favoured }),
   120_000,
 );
+
+function isSubset(one: readonly Fault[], other: readonly Fault[]): boolean {
+  return one.every((fault) => other.includes(fault));
+}
 
 /** Reads the audience in another way. */
 function audiences(

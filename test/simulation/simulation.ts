@@ -409,7 +409,7 @@ export async function simulate(
   ): DeliverDependencies {
     let pushers = 0;
     const deps: DeliverDependencies = {
-      audiences: audienceStore(dynamo, tables.subscriptions),
+      audiences: audienceStore(dynamo, tables.subscriptions, run.sleep),
       subscriptions: subscriptionStore(dynamo, tables, run.clock),
       projects,
       slices: sliceStore(dynamo, tables.deliveries, run.sleep),

@@ -6,7 +6,7 @@ import { traceOf } from './trace.ts';
 import { World } from './world.ts';
 
 /** Few: test/reliability/simulated-sends.test.ts has thousands. Tests of mutations choose more. */
-const runs = Number(process.env.RUNS ?? 150);
+const runs = Number(process.env.RUNS ?? 75);
 
 test.each([
   ['the same each time', 1],

@@ -57,7 +57,9 @@ ${retries('#', 'curl')}
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 # Every user of the machine can see arguments:
 # the secret key is passed as a file.
-curl -sS --fail-with-body --max-time 35 ${shellString(url)} \\
+# A redirect is an error (-L with 0 redirects).
+curl -sS --fail-with-body -L --max-redirs 0 --max-time 35 \\
+  ${shellString(url)} \\
   -H @<(echo "Authorization: Bearer \${CARILLON_SECRET_KEY:?}") \\
   -H 'Content-Type: application/json' -H "Idempotency-Key: $key" \\
 ${respondAsync ? "  -H 'Prefer: respond-async' \\\n" : ''}\

@@ -96,7 +96,7 @@ export interface Notice {
   readonly title: string;
   readonly text: string;
   readonly tone: 'warning' | 'bad';
-  /** Of the notification that it is about. Otherwise it is about a limit. */
+  /** Id of the notification that it is about. Absent: it is about a limit. */
   readonly notificationId?: string;
 }
 

@@ -7,7 +7,7 @@ import { Choice, Hint } from '../view.tsx';
 import { platformNames, platformTabs, shownOn } from './shown-on.ts';
 
 interface PreviewProps {
-  /** As far as it is written. */
+  /** The notification, as far as it is written. */
   readonly notification: SendRequest;
 }
 

@@ -33,7 +33,7 @@ export const platformTabs: Readonly<Record<Platform, string>> = {
 interface PlatformLengths {
   readonly title: number;
   readonly body: number;
-  /** Of the body, with an image. Default: as without. */
+  /** Lines of the body if there is an image. Default: as without an image. */
   readonly bodyWithImage?: number;
   readonly button: number;
 }
@@ -85,7 +85,7 @@ export function shownOn(platform: Platform, notification: SendRequest) {
     badge: used('badge'),
     /** Their texts. */
     buttons: buttons.map(({ text }) => text),
-    /** As sent: a date-time. Undefined: the time of the arrival. */
+    /** A date-time, as it was sent. Undefined: the time of the arrival. */
     timestamp: used('timestamp'),
     /** Sentences: first what is not shown or is cut off, then what else the platform does with it. */
     remarks: [...ignored, ...cutOff, ...shown],

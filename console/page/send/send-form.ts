@@ -66,7 +66,7 @@ function formField(row: Row & { readonly lines?: number }, text: FieldText) {
     kind: row.kind,
     /** The most characters, of which the used ones are shown. */
     length: row.kind === 'text' && row.format === undefined ? row.max : undefined,
-    /** Of a text with several lines. */
+    /** Rows of a text with several lines. */
     rows: row.lines,
     isRequired: 'isRequired' in row && row.isRequired === true,
     /** Whether it is a flag that is on by default. */
@@ -99,9 +99,9 @@ type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
  */
 export type SendForm = { readonly [Name in keyof SendRequest]-?: ValueOf<KindOf<Name>> } & {
   readonly to: AudienceChoice;
-  /** Of certain users: whether each gets a text, from a table. */
+  /** For certain users: whether each gets a text, from a table. */
   readonly isPersonal: boolean;
-  /** Of certain users: whether the conditions are shown, and hold. */
+  /** For certain users: whether the conditions are shown, and hold. */
   readonly isNarrowed: boolean;
 };
 
@@ -268,7 +268,7 @@ function timestampOf(localTime: string): string {
   return Number.isNaN(time.getTime()) ? localTime : time.toISOString();
 }
 
-/** As `<input type="datetime-local">` has it, to the minute. */
+/** A time in the form of `<input type="datetime-local">`, to the minute. */
 function localTime(timestamp: string): string {
   const time = new Date(timestamp);
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);

@@ -45,7 +45,7 @@ function factsOf(
       name,
       {
         description: isUrl ? `${description}: an absolute http or https URL.` : description,
-        // Of requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
+        // A format for requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
         ...(isUrl && isOfRequest && row.placeholders !== 'filled' && { format: 'uri' }),
         ...('default' in row && { default: row.default }),
         ...(row.kind === 'list' && { fields: factsOf(row.members, isOfRequest, members) }),
@@ -158,7 +158,7 @@ export const getNotification: Operation = {
   },
 };
 
-/** As a caller sees it: the service reads the digits of the query. */
+/** The type that a caller sees: the service reads the digits of the query. */
 const limit = z._default(z.int().check(z.positive(), z.lte(limits.largestPage)), limits.page);
 const { cursor } = notificationListQuerySchema.shape;
 

@@ -89,7 +89,7 @@ export const getProject: Operation = {
   },
 };
 
-/** Of the routes for one user. */
+/** The query of the routes for one user. */
 export const userIdParameter = {
   description: 'The user id as in [subscribe](#subscribe), URL-encoded.',
 };

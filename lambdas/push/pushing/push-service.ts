@@ -121,7 +121,7 @@ export class PushService {
   }
 }
 
-/** Of the push services that can start a push, the one with the fewest in flight. */
+/** The push service with the fewest pushes in flight that can start another. */
 export function nextToStart(pushServices: Iterable<PushService>): PushService | undefined {
   let next: PushService | undefined;
   for (const pushService of pushServices) {

@@ -50,7 +50,7 @@ export function readResponse(received: string): ParsedResponse | undefined {
 /** A field with a token as its name and no control character in its value (RFC 9110 §5.5, §5.6.2); not a folded one. */
 const fieldLine = /^[!#$%&'*+.^_`|~\w-]+:[^\r\n\0]*$/;
 
-/** Those whose values are lists that decide how the response ends. */
+/** Headers whose values are lists that decide how the response ends. */
 const lists = ['connection', 'transfer-encoding'];
 
 function readHeaders(lines: readonly string[]): Record<string, string | undefined> {

@@ -11,8 +11,8 @@ import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { readTable } from '../../fixtures/read-table.ts';
+import { readSubscribers } from '../../fixtures/stored-subscribers.ts';
 import { type PushSubscriptionJson, subscriptionJson } from '../../fixtures/subscription-lines.ts';
-import { readSubscribers } from '../../reliability/fixtures/stored-subscribers.ts';
 
 const database = useDatabase();
 let project: Project;

@@ -39,7 +39,3 @@ test.each([
 ])('%p names no place', (fragment) => {
   expect(placeOf(fragment)).toBeUndefined();
 });
-
-test('the former address of users opens the audience', () => {
-  expect(placeOf('#/projects/demo/users')).toEqual({ view: 'audience', projectId: 'demo' });
-});

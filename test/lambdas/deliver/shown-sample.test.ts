@@ -1,8 +1,10 @@
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
+import { limits } from '../../../contract/wire/limits.ts';
+import { withOldWorker } from '../../../contract/wire/old-worker.ts';
 import type { Message } from '../../../lambdas/push/pushing/push.ts';
 import { uuidV7 } from '../../../lambdas/send/sending.ts';
 import { Random } from '../../simulation/time/random.ts';
-import { deliverySetup, recipients, startMs } from './delivery-setup.ts';
+import { deliverySetup, project, recipients, startMs } from './delivery-setup.ts';
 
 const shownSample = 10;
 const random = new Random(1);
@@ -31,11 +33,15 @@ async function newSample() {
   return (recipient: Recipient) => reportsShown(message!, recipient);
 }
 
+function bytesFor(message: Message, recipient: Recipient): Buffer {
+  return typeof message === 'function' ? message(recipient) : message;
+}
+
 /** The slice has few messages, for many recipients. */
 const read = new WeakMap<Buffer, boolean>();
 
 function reportsShown(message: Message, recipient: Recipient): boolean {
-  const text = typeof message === 'function' ? message(recipient) : message;
+  const text = bytesFor(message, recipient);
   const known = read.get(text) ?? !text.includes('"report":"clicked"');
   read.set(text, known);
   return known;
@@ -100,3 +106,28 @@ test('without a sample each browser reports', async () => {
     expect(reportsShown(message!, recipient)).toBe(true);
   }
 });
+
+test.each<[size: string, body: string, hasMembers: boolean]>([
+  ['short', 'B', true],
+  // With the members it would be too large.
+  ['long', 'B'.repeat(3700), false],
+])(
+  'in a sample, a %s message to an old service worker is the own one, with its members if they fit',
+  async (_, body, hasMembers) => {
+    const oldWorker = { name: 'flat', until: new Date(startMs + 60_000) } as const;
+    const projects = { refresh: async () => ({ ...project, oldWorker }) };
+    const setup = deliverySetup({ audience: recipients(1), overrides: { projects } });
+    await setup.run({ content: { title: 'T', body }, shownSample });
+    const [message] = setup.chunks[0]!.messages;
+    const sampled = new Set<boolean>();
+    for (const { recipient } of browsers.slice(0, 100)) {
+      sampled.add(reportsShown(message!, recipient));
+      const own = String(bytesFor(message!, recipient));
+      const withMembers = JSON.stringify(withOldWorker('flat', JSON.parse(own)));
+      expect(withMembers.length <= limits.messageBytes).toBe(hasMembers);
+      const imported = String(bytesFor(message!, { ...recipient, imported: true }));
+      expect(imported).toBe(hasMembers ? withMembers : own);
+    }
+    expect(sampled).toEqual(new Set([true, false]));
+  },
+);

@@ -113,9 +113,13 @@ test('beacons report the last message, and their response is returned', async ()
       [type, '{"type":"shown"}'],
       [type, '{"type":"clicked"}'],
     ]);
+    // Other browsers are the sample.
+    await push(browser, JSON.stringify(pushMessage('last', { title: 'dong' }, events, 0, false)));
+    expect([await report('/show'), await report('/click')]).toEqual([409, 404]);
+    expect(received.slice(2)).toEqual([[type, '{"type":"clicked"}']]);
   } finally {
     beacons.closeAllConnections();
     beacons.close();
   }
-  expect(await report('/show')).toBe(502);
+  expect(await report('/click')).toBe(502);
 });
