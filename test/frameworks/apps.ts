@@ -98,4 +98,33 @@ self.addEventListener('fetch', (event) => {
     build: 'vite build',
     output: 'build',
   },
+
+  'Serwist with Next.js': {
+    files: ({ heading, script }, lines) => ({
+      'next.config.mjs': `
+import withSerwist from '@serwist/next';
+
+const offline = withSerwist({
+  swSrc: 'app/sw.ts',
+  swDest: 'public/sw.js',
+  additionalPrecacheEntries: [{ url: '/', revision: '${heading}' }],
+});
+export default offline({ output: 'export', typescript: { ignoreBuildErrors: true } });`,
+      'app/layout.jsx': 'export default ({ children }) => <html><body>{children}</body></html>;',
+      'app/page.jsx': `'use client';
+import { useEffect } from 'react';
+
+export default function Page() {
+  useEffect(() => void import('../main.js'), []);
+  return <><h1>${heading}</h1>${button}</>;
+}`,
+      'main.js': script,
+      'app/sw.ts': `${lines['app/sw.ts']}
+import { Serwist } from 'serwist';
+
+new Serwist({ precacheEntries: self.__SW_MANIFEST }).addEventListeners();`,
+    }),
+    build: 'next build --webpack',
+    output: 'out',
+  },
 };
