@@ -1,4 +1,8 @@
-import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
+import {
+  codeSample,
+  type SampleLanguage,
+  sampleLanguages,
+} from '../../console/page/code/code-samples.ts';
 import type { SendRequest } from '../../contract/wire/notification.ts';
 import { startHttpServer } from '../fixtures/http-server.ts';
 import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
@@ -35,15 +39,19 @@ afterAll(async () => {
 });
 
 /** Runs the sample for a project with one browser, through a gateway with faults. */
-async function runSample(name: string, respondAsync: boolean, faults: readonly Fault[] = []) {
-  const language = languages[name as SampleLanguage];
+async function runSample(
+  name: SampleLanguage,
+  respondAsync: boolean,
+  faults: readonly Fault[] = [],
+) {
+  const language = languages[name];
   const project = await service.createProject();
   const browser = await service.subscribe(project, hostileText);
   const gateway = await startFaultyGateway(service.stack.baseUrl, faults);
   const { projectId, secretKey } = project;
   const send = { baseUrl: gateway.origin, projectId, notification, respondAsync };
   try {
-    writeProgram(language, folder, codeSample(name as SampleLanguage, send));
+    writeProgram(language, folder, codeSample(name, send));
     const output = await run(language.run, folder, { CARILLON_SECRET_KEY: secretKey });
     return { ...output, requests: gateway.requests, browser };
   } finally {
@@ -51,7 +59,8 @@ async function runSample(name: string, respondAsync: boolean, faults: readonly F
   }
 }
 
-describe.each(Object.entries(languages))('the sample for %s', (name, language) => {
+describe.each(Object.keys(sampleLanguages) as SampleLanguage[])('the sample for %s', (name) => {
+  const language = languages[name];
   const testIfAvailable = canRun(language) ? test : test.skip;
 
   testIfAvailable.each([

@@ -2,22 +2,11 @@ import { shellString } from '../../../contract/text/text.ts';
 import type { SendRequest } from '../../../contract/wire/notification.ts';
 import { pathOf } from '../../../contract/wire/path-of.ts';
 import { routes } from '../../../contract/wire/routes.ts';
-import {
-  goRawString,
-  javaScriptLiteral,
-  javaScriptString,
-  jsonOf,
-  phpString,
-  pythonLiteral,
-} from './json-literals.ts';
 
 /** Names for people, in the order of the tabs. */
 export const sampleLanguages = {
   curl: 'curl',
   node: 'Node.js',
-  python: 'Python',
-  php: 'PHP',
-  go: 'Go',
 } as const;
 export type SampleLanguage = keyof typeof sampleLanguages;
 
@@ -46,14 +35,10 @@ interface Program extends SampleSend {
   readonly json: string;
 }
 
-/** A comment of the samples that do not retry. Short lines: the console is narrow. @param mark starts a comment. */
-const retries = (mark: string, anchor: string) => `\
-${mark} One attempt. To retry, use the same key:
-${mark} docs/sending.md#${anchor}`;
-
 const curl = ({ url, json, respondAsync }: Program) => `\
 # In Bash.
-${retries('#', 'curl')}
+# One attempt. To retry, use the same key:
+# docs/sending.md#curl
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 # Every user of the machine can see arguments:
 # the secret key is passed as a file.
@@ -86,113 +71,48 @@ ${respondAsync ? '  respondAsync: true,\n' : ''}\
 console.log(JSON.stringify(result));
 `;
 
-const python = ({ url, json, respondAsync }: Program) => `\
-import json, os, sys, urllib.error, urllib.request, uuid
+const programs: Readonly<Record<SampleLanguage, (program: Program) => string>> = { curl, node };
 
-notification = ${pythonLiteral(json)}
+/**
+ * Characters that JSON allows unescaped, but that a terminal runs as keys, that
+ * end a line of JavaScript, or that show code in another order than it has.
+ */
+const deceptive = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 
-headers = {
-    "Authorization": f"Bearer {os.environ['CARILLON_SECRET_KEY']}",
-    "Content-Type": "application/json",
-${retries('    #', 'python')}
-    "Idempotency-Key": str(uuid.uuid4()),
-${respondAsync ? '    "Prefer": "respond-async",\n' : ''}\
+/** JSON text on several lines, with only characters that are safe to copy. */
+function jsonOf(value: unknown): string {
+  // The line feeds that indent the text are not part of the value.
+  return JSON.stringify(value, null, 2)
+    .split('\n')
+    .map((line) => line.replace(deceptive, jsonEscape))
+    .join('\n');
 }
-class NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None  # The secret key would go to the other address.
 
-request = urllib.request.Request(
-    ${pythonLiteral(jsonOf(url))}, json.dumps(notification).encode(), headers
-)
-try:
-    opener = urllib.request.build_opener(NoRedirects)
-    with opener.open(request, timeout=35) as response:
-        print(response.read().decode())
-except urllib.error.HTTPError as error:
-    sys.exit(f"{error.code}: {error.read().decode()}")
-`;
-
-const php = ({ url, json, respondAsync }: Program) => `\
-<?php
-$notification = <<<'JSON'
-${json}
-JSON;
-
-$request = curl_init(${phpString(url)});
-curl_setopt_array($request, [
-    CURLOPT_HTTPHEADER => [
-        'Authorization: Bearer ' . getenv('CARILLON_SECRET_KEY'),
-        'Content-Type: application/json',
-${retries('        //', 'php')}
-        'Idempotency-Key: ' . bin2hex(random_bytes(16)),
-${respondAsync ? "        'Prefer: respond-async',\n" : ''}\
-    ],
-    CURLOPT_POSTFIELDS => $notification,
-    CURLOPT_RETURNTRANSFER => true,
-    CURLOPT_TIMEOUT => 35,
-]);
-$body = curl_exec($request);
-$status = curl_getinfo($request, CURLINFO_RESPONSE_CODE);
-if ($body === false || $status >= 300) {
-    throw new RuntimeException($body === false ? curl_error($request) : "$status: $body");
+function jsonEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
-echo $body, "\\n";
-`;
 
-const go = ({ url, json, respondAsync }: Program) => `\
-package main
-
-import (
-	"crypto/rand"
-	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"os"
-	"strings"
-	"time"
-)
-
-const notification = ${goRawString(json)}
-
-func main() {
-	key := make([]byte, 16)
-	rand.Read(key)
-	request, err := http.NewRequest("POST", ${jsonOf(url)}, strings.NewReader(notification))
-	if err != nil {
-		log.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+os.Getenv("CARILLON_SECRET_KEY"))
-	request.Header.Set("Content-Type", "application/json")
-${retries('\t//', 'go')}
-	request.Header.Set("Idempotency-Key", fmt.Sprintf("%x", key))
-${respondAsync ? '\trequest.Header.Set("Prefer", "respond-async")\n' : ''}\
-	client := http.Client{
-		Timeout: 35 * time.Second,
-		// The secret key would go to the other address.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if response.StatusCode >= 300 {
-		log.Fatalf("%s: %s", response.Status, body)
-	}
-	fmt.Println(string(body))
+/** Text without control characters in single quotes for JavaScript. */
+function javaScriptString(text: string): string {
+  return jsonOf(text).replace(jsonString, (_, content: string) => singleQuoted(content));
 }
-`;
 
-const programs: Readonly<Record<SampleLanguage, (program: Program) => string>> = {
-  curl,
-  node,
-  python,
-  php,
-  go,
-};
+/** The content of a string, and the colon of a name. A backslash belongs to the character after it. */
+const jsonString = /"((?:\\.|[^"\\])*)"(:?)/g;
+
+/** An expression of JavaScript, formatted as in the documentation. */
+function javaScriptLiteral(json: string): string {
+  return json.replace(jsonString, (_, content: string, colon: string) => {
+    if (colon === '') return singleQuoted(content);
+    // The name alone would set the prototype.
+    if (content === '__proto__') return "['__proto__']:";
+    return /^[A-Za-z_]\w*$/.test(content) ? `${content}:` : `${singleQuoted(content)}:`;
+  });
+}
+
+/** @param content of a string of JSON. */
+function singleQuoted(content: string): string {
+  return `'${content.replace(/\\.|'/g, (found) => singleQuotedEscapes[found] ?? found)}'`;
+}
+
+const singleQuotedEscapes: Readonly<Record<string, string>> = { "'": "\\'", '\\"': '"' };
