@@ -61,6 +61,7 @@ const invalidBodies: Record<string, (valid: Record<string, unknown>) => HostileB
   'UTF-16 with its charset': (valid) => ({
     bytes: Buffer.from(JSON.stringify(valid), 'utf16le'),
     headers: { 'content-type': 'application/json; charset=utf-16le' },
+    status: 415,
   }),
   gzip: (valid) => ({
     bytes: gzipSync(JSON.stringify(valid)),
@@ -70,7 +71,6 @@ const invalidBodies: Record<string, (valid: Record<string, unknown>) => HostileB
     bytes: gzipSync(Buffer.alloc(100 * megabyte, ' ')),
     headers: { 'content-encoding': 'gzip' },
   }),
-  'a byte order mark': (valid) => ({ bytes: `\ufeff${JSON.stringify(valid)}` }),
   'a NUL at the end': (valid) => ({ bytes: `${JSON.stringify(valid)}\0` }),
   'a NUL between tokens': (valid) => ({
     bytes: JSON.stringify(valid).replace(':', ':\0'),
@@ -113,6 +113,8 @@ function fill(valid: Record<string, unknown>, value: unknown): Record<string, un
 const equivalentBodies: Record<string, (valid: Record<string, unknown>) => string> = {
   'duplicate fields, the valid ones last': (valid) =>
     `{${membersOf(fill(valid, 7))},${membersOf(valid)}}`,
+  // RFC 8259 §8.1.
+  'a byte order mark': (valid) => `\ufeff${JSON.stringify(valid)}`,
   'whitespace around the document': (valid) => `${' '.repeat(500)}${JSON.stringify(valid)}\r\n\t`,
 };
 
@@ -153,12 +155,12 @@ function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiRespon
   });
 }
 
-/** Reads the items of a project, without ids and times. */
+/** Reads the items of a project, without ids and times, and without the hashes that its own key makes. */
 async function comparableItems({ ref }: ProjectCredentials) {
   const { tables } = service.stack.dynamodb;
   const all = await readProjectItems(service.dynamo, tables, ref);
   const ignored =
-    'id projectRef projectPart notificationId leasedBy leasedUntil leaseWrite sentAt createdAt updatedAt expiresAt'.split(
+    'id projectRef projectPart endpointHash notificationId leasedBy leasedUntil leaseWrite sentAt createdAt updatedAt expiresAt'.split(
       ' ',
     );
   const plain = (items: Iterable<object>) =>
