@@ -52,7 +52,8 @@ export function finalCounts({ division }: Pick<Sent, 'division'>, slices: SliceS
  */
 export function interruptedCounts({ claimed, counts }: Progress): Counts {
   const pending = claimed - counts.attempted - counts.unreached;
-  if (pending === 0) return counts;
+  // Below 0, a stored count is wrong: it is returned as it is, and count-checker.ts finds that it disagrees.
+  if (pending <= 0) return counts;
   const interrupted = { attempted: pending, failed: pending, failures: { interrupted: pending } };
   return addCounts(counts, { ...noCounts, ...interrupted });
 }
