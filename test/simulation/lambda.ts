@@ -217,10 +217,14 @@ export class SimulatedLambda {
 
 /** Epoch ms from which on an attempt of Lambda may leave a slice to the next one. */
 function timeIsOverAt({ awaitedSince }: Slice, startedAt: number): number {
-  if (awaitedSince !== undefined) return awaitedSince + sendTimeline.lastPushMs;
-  const { timeoutMs, lastWritesMs, lastChunkBeforeEndMs } = sliceTimeline;
+  const { timeoutMs, lastWritesMs, lastChunkBeforeEndMs, clockDifferenceMs } = sliceTimeline;
   // The last try is a moment earlier.
-  return startedAt + timeoutMs - lastWritesMs - lastChunkBeforeEndMs - 200;
+  const lastTryMs = 200;
+  // Its request began by the clock of the gateway, and the function's may be ahead.
+  if (awaitedSince !== undefined) {
+    return awaitedSince + sendTimeline.lastPushMs - clockDifferenceMs - lastTryMs;
+  }
+  return startedAt + timeoutMs - lastWritesMs - lastChunkBeforeEndMs - lastTryMs;
 }
 
 export function described(outcome: RunOutcome<unknown>): string {
