@@ -177,11 +177,14 @@ describe('what it contains', () => {
       resourcesOf(template, type).map(([, { Properties }]) => Properties!);
     const [api] = resourcesOf(template, 'AWS::ApiGatewayV2::Api').map(([id]) => id);
     const [distribution] = propertiesOf('AWS::CloudFront::Distribution');
+    const part = (index: number, separator: string, of: object) => ({
+      'Fn::Select': [index, { 'Fn::Split': [separator, of] }],
+    });
     const endpoint = { 'Fn::GetAtt': [api, 'ApiEndpoint'] };
     expect(distribution!.DistributionConfig).toMatchObject({
       Origins: [
         {
-          DomainName: { 'Fn::Select': [2, { 'Fn::Split': ['/', endpoint] }] },
+          DomainName: part(0, '/', part(1, '//', endpoint)),
           CustomOriginConfig: { OriginProtocolPolicy: 'https-only', OriginReadTimeout: 30 },
           OriginCustomHeaders: [{ HeaderName: 'X-Origin-Secret' }],
         },
