@@ -40,7 +40,7 @@ const highestRates = {
   /** A call to Lambda has no response for a minute. Lambda may have the invocation. */
   'hanging invocation': 0.4,
   /** Lambda accepts an invocation and loses it. */
-  'taken and lost': 0.1,
+  'taken and lost': 0.2,
   'connection broken before the invocation': 0.3,
   'connection broken after the invocation': 0.3,
   'duplicated invocation': 0.5,
@@ -92,7 +92,7 @@ const highestRates = {
   /** The last sends of a month are at its end. */
   'month ends': 0.3,
   /** The operator drops the previous key pair, whoever uses it, or rotates the pair. */
-  'key pair dropped': 0.7,
+  'key pair dropped': 1,
   /** A function uses the dropped pair for longer than the operator's command waits. */
   'key pair remembered': 1,
   'key pair rotated': 0.5,
