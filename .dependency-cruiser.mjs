@@ -46,7 +46,7 @@ export default {
     forbidden(
       'no-description-in-bundles',
       { path: '^(lambdas|sdk)/' },
-      { path: '^contract/(openapi/|gateway-responses)' },
+      { path: '^contract/(wording/openapi/|infrastructure/gateway-responses)' },
     ),
   ],
   allowedSeverity: 'error',
