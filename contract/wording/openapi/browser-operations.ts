@@ -19,7 +19,6 @@ export const subscribe: Operation = {
   description:
     'Registers a browser’s subscription, or updates the one with the same `endpoint`. The output of ' +
     '`PushSubscription.toJSON()` can be posted unchanged: fields that are not listed here are ignored.',
-  caller: 'a browser',
   body: {
     content: component('Subscription', subscribeSchema([]), {
       endpoint: {
@@ -28,14 +27,13 @@ export const subscribe: Operation = {
       },
       keys: {
         description:
-          'The keys of the browser. Base64url, or standard base64; with or without padding.',
+          'The browser’s keys, in base64url or standard base64, with or without padding.',
         fields: {
           p256dh: {
-            description:
-              'The browser’s public key: base64url of 65 bytes, an uncompressed point on P-256.',
+            description: 'The public key: 65 bytes, an uncompressed point on P-256.',
             pattern: base64,
           },
-          auth: { description: 'The browser’s secret: base64url of 16 bytes.', pattern: base64 },
+          auth: { description: 'The secret: 16 bytes.', pattern: base64 },
         },
       },
       userId: {
@@ -46,7 +44,7 @@ export const subscribe: Operation = {
       userIdSignature: {
         description:
           '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
-          'of base64url. It is checked wherever it is present. A project can require it.',
+          'of base64url. Checked if present. A project can require it.',
       },
       channels: {
         description:
@@ -56,8 +54,8 @@ export const subscribe: Operation = {
       },
       applicationServerKey: {
         description:
-          'The application server key with which the browser subscribed, current or previous: base64url of 65 ' +
-          'bytes. Without it, a new endpoint is assumed to have the current key. A known one keeps its key.',
+          'The key with which the browser subscribed, current or previous: base64url of 65 bytes. Without it, a ' +
+          'new endpoint is assumed to have the current key, and a known one keeps its key.',
         pattern: base64,
       },
     }),
@@ -95,7 +93,6 @@ export const unsubscribe: Operation = {
   summary: 'Unsubscribe a browser',
   description:
     'Removes one subscription, that of the `endpoint`. Idempotent: an unknown endpoint also returns 200.',
-  caller: 'a browser',
   query: described(unsubscribeSchema, {
     endpoint: { description: `The endpoint, URL-encoded; ${endpointRules}`, format: 'uri' },
   }),
@@ -116,7 +113,6 @@ export const track: Operation = {
   summary: 'Track',
   description:
     'Counts an event of a notification: it was shown or clicked. The SDK’s service worker calls it.',
-  caller: 'the service worker',
   query: described(z.object({ tally: eventCounterSchema }), {
     tally: {
       description:

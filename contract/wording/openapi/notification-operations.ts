@@ -44,7 +44,7 @@ function factsOf(
     return [
       name,
       {
-        description: isUrl ? `${description}: an absolute http or https URL.` : description,
+        description: isUrl ? `${description}: an absolute http(s) URL.` : description,
         // A format for requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
         ...(isUrl && isOfRequest && row.placeholders !== 'filled' && { format: 'uri' }),
         ...('default' in row && { default: row.default }),
@@ -60,7 +60,7 @@ export const countFields: Fields<typeof deliveryCountsSchema> = {
   delivered: { description: 'The push service accepted the message.' },
   removed: {
     description:
-      'The push service says that the subscription is gone (404 or 410). It was deleted.',
+      'The push service says that the subscription is gone (404 or 410): it was deleted.',
   },
   failed: { description: 'Everything else, after retries.' },
 };
@@ -115,17 +115,16 @@ export const notification = component('Notification', notificationSchema, {
   }),
   usersReached: {
     description:
-      'The number of user ids with at least one delivered push. Absent while the status is `sending`, and for ' +
-      'a broadcast.',
+      'User ids with at least one delivered push. Absent while the status is `sending`, and for a broadcast.',
   },
   shown: {
-    description: 'Events reported by browsers; with `shownSample`, the number of reports times it.',
+    description: 'Reports of browsers, times `shownSample` if it is present.',
   },
-  clicked: { description: 'Events reported by browsers.' },
+  clicked: { description: 'Reports of browsers.' },
   shownSample: {
     description:
-      'One in so many browsers reported `shown`, so that `shown` is an estimate. Present only if not each browser ' +
-      'reports it: see [A sample of shown events](operating.md#a-sample-of-shown-events).',
+      'One browser in this many reports `shown`, which is then ' +
+      '[an estimate](operating.md#a-sample-of-shown-events). Absent if every browser reports it.',
   },
 });
 
@@ -134,7 +133,6 @@ export const getNotification: Operation = {
   description:
     'Returns a notification and its counts so far. While the status is `sending`, the counts of the ' +
     `last seconds may be missing. It is kept for ${limits.notificationRetentionDays} days.`,
-  caller: 'your server',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {
     read: {
@@ -165,7 +163,6 @@ const { cursor } = notificationListQuerySchema.shape;
 export const listNotifications: Operation = {
   summary: 'List notifications',
   description: 'Returns the project’s notifications, the newest first.',
-  caller: 'your server',
   query: described(z.object({ limit, cursor }), {
     limit: { description: 'Most notifications in the response.' },
     cursor: { description: '`nextCursor` of the previous response. The first page needs none.' },
@@ -200,9 +197,8 @@ export const stopNotification: Operation = {
   description:
     'Ends the delivery of a notification: no push, retries included, starts later than ' +
     `${sliceTimeline.lastPushAfterStopMs / 1000} s after the response. Subscribers that were not attempted ` +
-    'count as `unreached`. The notification still counts in its month. Idempotent: a notification whose ' +
-    'delivery has ended is returned unchanged.',
-  caller: 'your server',
+    'count as `unreached`, and the notification still counts in its month. Idempotent: one whose delivery has ' +
+    'ended is returned unchanged.',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {
     stop: {

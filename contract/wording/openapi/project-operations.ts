@@ -17,7 +17,6 @@ function dayFields() {
 export const getProject: Operation = {
   summary: 'Read a project',
   description: 'Returns a project, its caps and its usage.',
-  caller: 'your server',
   query: described(projectQuerySchema, {
     sample: {
       description: '`subscribers` adds `sample`: counts of up to 1,000 subscriptions.',
@@ -47,13 +46,13 @@ export const getProject: Operation = {
         },
         access: {
           description:
-            'Whose key the request has. With the secret key, `role` is `owner`. With a member key, it is the member’s role, and `name` is the member.',
+            'Whose key the request has. `role` is `owner` for the secret key, otherwise the role of the member `name`.',
         },
         createdAt: { description: 'RFC 3339 date-time.' },
         sample: {
           description:
-            'Counts of a sample of the subscribers. In a larger project, expect the same percentages of all. Present ' +
-            'only with `?sample=subscribers`.',
+            'Counts of a sample of the subscribers. Expect the same percentages of all. Present only with ' +
+            '`?sample=subscribers`.',
           fields: {
             subscribers: { description: 'Subscribers in the sample.' },
             seenWithinDays: {
@@ -98,7 +97,6 @@ export const getUser: Operation = {
   summary: 'Read a user',
   description:
     'Returns the number of subscriptions of a user id, and lists them as devices. An unknown user has none.',
-  caller: 'your server',
   query: described(userSchema, { userId: userIdParameter }),
   responses: {
     200: {
@@ -109,8 +107,8 @@ export const getUser: Operation = {
         devices: {
           description:
             `At most ${limits.devices}, the newest first. \`id\` is stable while the subscription exists; the SDK ` +
-            'knows [that of its browser](sdk.md#devices). `pushService`: its [name](#push-services). `createdAt`: ' +
-            'when the browser subscribed. `updatedAt`: when it last confirmed its subscription.',
+            'knows [that of its browser](sdk.md#devices). `pushService` is its [name](#push-services), `createdAt` ' +
+            'when the browser subscribed, `updatedAt` when it last confirmed its subscription.',
           fields: {
             id: {
               description: 'For the removal of this device. It does not reveal the endpoint.',
@@ -142,13 +140,10 @@ export const removeUser: Operation = {
   description:
     'Removes all subscriptions of a user id, or one device. Idempotent: for an unknown user it removes 0. ' +
     'Unknown parameters are refused, because a mistyped `device` would remove all.',
-  caller: 'your server',
   query: described(removeUserSchema, {
     userId: userIdParameter,
     device: {
-      description:
-        'Removes only this device: an `id` of [the user’s devices](#read-a-user). A device that the user does not ' +
-        'have removes 0.',
+      description: 'Removes only this device: an `id` of [the user’s devices](#read-a-user).',
     },
   }),
   responses: {

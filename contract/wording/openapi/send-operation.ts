@@ -31,14 +31,13 @@ export const send: Operation = {
     'Sends a notification to every subscriber of the project, or to those that the request selects. The ' +
     'response comes when every push has been attempted, or [at once](#large-audiences). For servers only: ' +
     'pages on other origins cannot call it.',
-  caller: 'your server',
   headers: described(headers, {
     'Idempotency-Key': {
       description:
         'Makes a send safe to repeat: 1 to ' +
         `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
         `${limits.idempotencyHours} hours, a request with the same key and body gets the first response, and ` +
-        'nothing is sent again. Choose one that nobody can guess, such as a UUID, or an HMAC of what the ' +
+        'nothing is sent again. Choose one that nobody can guess: a UUID, or an HMAC of what the ' +
         'notification is about.',
     },
     Prefer: {
@@ -57,8 +56,8 @@ export const send: Operation = {
           userId: { description: 'A user id. Each may occur once.' },
           values: {
             description:
-              `At most ${limits.values} values by the names of placeholders. A value that the content uses is a text ` +
-              `of at most ${limits.valueLength} characters. Others are ignored.`,
+              `Values by the names of placeholders: at most ${limits.values} texts of at most ${limits.valueLength} ` +
+              'characters. Unused ones are ignored.',
           },
         },
       },
@@ -78,8 +77,8 @@ export const send: Operation = {
         unreached: unreachedField,
         usersNotReached: {
           description:
-            'The user ids to which no push was delivered, in the order of the request. A user who got the ' +
-            'message in one of two browsers is not listed. Absent in a broadcast, and if every user was reached.',
+            'The user ids to which no push was delivered, in the order of the request. Absent in a broadcast, ' +
+            'and if every user was reached.',
         },
         status: {
           description:
