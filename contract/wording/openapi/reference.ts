@@ -128,10 +128,17 @@ function gatewayResponses(): string {
 }
 
 function browserSupport(): string {
-  const rows = Object.entries<FieldText>(fieldTexts).flatMap(([name, { browsers }]) =>
-    browsers ? [[`\`${name}\``, ...browsers]] : [],
-  );
-  return table(['Field of send', ...browserColumns], rows);
+  const fieldsBySupport = new Map<string, string[]>();
+  for (const [name, { browsers }] of Object.entries<FieldText>(fieldTexts)) {
+    if (browsers === undefined) continue;
+    const support = browsers.join('|');
+    fieldsBySupport.set(support, [...(fieldsBySupport.get(support) ?? []), `\`${name}\``]);
+  }
+  const rows = [...fieldsBySupport].map(([support, names]) => [
+    names.join(', '),
+    ...support.split('|'),
+  ]);
+  return table(['Fields of send', ...browserColumns], rows);
 }
 
 function membersAsSent(): string {
