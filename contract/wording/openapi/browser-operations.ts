@@ -96,7 +96,7 @@ export const unsubscribe: Operation = {
   query: described(unsubscribeSchema, {
     endpoint: { description: `The endpoint, URL-encoded; ${endpointRules}`, format: 'uri' },
   }),
-  responses: { 200: { description: 'The subscription does not exist any more.', content: ok } },
+  responses: { 200: { description: 'The subscription no longer exists.', content: ok } },
   examples: {
     unsubscribe: {
       summary: 'By endpoint',

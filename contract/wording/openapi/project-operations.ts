@@ -148,7 +148,7 @@ export const removeUser: Operation = {
   }),
   responses: {
     200: {
-      description: 'The user does not have the subscriptions any more.',
+      description: 'The user no longer has the subscriptions.',
       content: component('RemovedUser', removedUserSchema, {
         removed: { description: 'Subscriptions that this request removed.' },
       }),
