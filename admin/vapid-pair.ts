@@ -1,6 +1,6 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type JsonWebKey } from 'node:crypto';
 import webpush from 'web-push';
-import { decodeBase64, encodeBase64url } from '../contract/text/base64url.ts';
+import { decodeBase64, encodeBase64url } from '../contract/wire/fields.ts';
 import type { VapidKeys } from '../contract/wire/project.ts';
 
 /** The message says which key is invalid. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { pathOf } from '../../contract/wire/path-of.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
 import type { VapidKeys } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { sdkSource } from '../calls.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
-import { type OldWorkerName, oldWorkerNames } from '../../contract/wire/old-worker.ts';
+import { type OldWorkerName, oldWorkerNames } from '../../contract/wire/message.ts';
 import { type Plan, type UserIdMode, userIdModes } from '../../contract/wire/project.ts';
 import { type RouteName, routeNames } from '../../contract/wire/routes.ts';
 import type { PlanChange } from '../project-registry.ts';

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FailureReason, type Failures, failureReasons } from '../../contract/wire/counts.ts';
-import type { DeliveryCounts } from '../../contract/wire/delivery-counts.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
+import {
+  type DeliveryCounts,
+  type FailureReason,
+  type Failures,
+  failureReasons,
+} from '../../contract/wire/counts.ts';
 import type { PushMessage } from '../../contract/wire/message.ts';
 import type { SendRequest } from '../../contract/wire/notification.ts';
-import { pathOf } from '../../contract/wire/path-of.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { errorOf } from '../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../sdk/server/attempt.ts';

@@ -1,17 +1,16 @@
 import * as z from 'zod/mini';
-import { encodeBase64url } from '../../contract/text/base64url.ts';
-import { issuesOf, userId, wrong } from '../../contract/wire/fields.ts';
+import { encodeBase64url, issuesOf, userId, wrong } from '../../contract/wire/fields.ts';
 import type { Project, ProjectRef } from '../../contract/wire/project.ts';
 import { type Subscription, subscribeSchema } from '../../contract/wire/subscription.ts';
-import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
 import {
   choiceOf,
   endpointHash,
   type KeyedProject,
+  type SubscriptionItem,
   storedChoice,
   subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
+} from '../../lambdas/store/items.ts';
+import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
 import { CommandError } from '../errors.ts';
 
 /** Reads the value of a line as the subscription to store. */

@@ -3,9 +3,9 @@
  * process that started it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryCounts } from '../../contract/wire/delivery-counts.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
+import type { DeliveryCounts } from '../../contract/wire/counts.ts';
 import type { NotificationResult, SendResult } from '../../contract/wire/notification.ts';
-import { pathOf } from '../../contract/wire/path-of.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { startStack } from '../../local/stack.ts';
 import { projectId, seed } from './seed.ts';

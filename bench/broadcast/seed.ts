@@ -5,17 +5,13 @@ import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 
 import { documentClient } from '../../lambdas/store/dynamo.ts';
+import { endpointHash, type KeyedProject, subscriptionKey } from '../../lambdas/store/items.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import {
   batchImport,
   type ImportedSubscription,
   importSubscriptions,
 } from '../../lambdas/store/subscription-import.ts';
-import {
-  endpointHash,
-  type KeyedProject,
-  subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
 import type { Stack } from '../../local/stack.ts';
 
 export const projectId = 'bench';

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { conditionsSchema } from '../wire/conditions.ts';
+import { conditionsSchema } from '../wire/content.ts';
 import { notificationIdSchema, projectIdSchema } from '../wire/fields.ts';
 import { notificationContentSchema } from '../wire/notification.ts';
 import type { ProjectRef } from '../wire/project.ts';
-import { sliceSizes } from './slice-sizes.ts';
+import { sliceSizes } from './delivery.ts';
 
 /** A subscription to push to. */
 export interface Recipient {

@@ -1,6 +1,6 @@
 /**
  * What a visitor chooses of a subscription. It travels as one value from the request to the item: only
- * `lambdas/store/subscription-keys.ts` takes it apart, where a member that it does not know is a type error.
+ * `lambdas/store/items.ts` takes it apart, where a member that it does not know is a type error.
  */
 export interface Choice {
   readonly userId?: string | undefined;

@@ -1,4 +1,13 @@
-import type { DeliveryCounts } from './delivery-counts.ts';
+/** Outcomes of a notification's pushes. `attempted = delivered + removed + failed`. */
+export interface DeliveryCounts {
+  readonly attempted: number;
+  /** The push service accepted the message. */
+  readonly delivered: number;
+  /** The push service reported the subscription as gone; it was deleted. */
+  readonly removed: number;
+  /** Everything else. */
+  readonly failed: number;
+}
 
 /** Outcomes of recipients: of a slice, of what an invocation has delivered of it, or of a notification. */
 export interface Counts extends DeliveryCounts {

@@ -8,8 +8,6 @@ import {
 } from './formats.ts';
 import { limits } from './limits.ts';
 
-/** Fields that several requests have. */
-
 /** The message for a value of the wrong type, or for a missing one. */
 export const wrong =
   (message: string) =>
@@ -191,4 +189,38 @@ function editDistance(from: string, to: string): number {
     rows.unshift(current);
   }
   return rows[0]![to.length]!;
+}
+
+/** Base64 and base64url (RFC 4648 §4 and §5). Browsers decode it too, so it does not use Node's `Buffer`. */
+const base64Pattern = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/**
+ * Decodes base64 or base64url, padded or not.
+ * @returns undefined where the text is neither.
+ */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!base64Pattern.test(text)) return undefined;
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Encodes as base64url without padding. */
+export function encodeBase64url(bytes: Uint8Array): string {
+  const base64 = btoa(String.fromCharCode(...bytes));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** The schema of bytes in base64 or base64url, padded or not. */
+export function bytes(isRight: (decoded: Uint8Array) => boolean, message: string) {
+  const decode = z.transform((value: string, context) => {
+    const decoded = decodeBase64(value);
+    if (decoded !== undefined && isRight(decoded)) return decoded;
+    context.issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+  return z.pipe(z.string({ error: wrong(message) }), decode);
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { bytes } from '../text/base64url.ts';
-import { object } from './fields.ts';
+import { bytes, object } from './fields.ts';
 import { limits } from './limits.ts';
 
 const range = `must be a whole number from 1 to ${limits.largestPage}`;

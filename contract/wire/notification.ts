@@ -1,12 +1,198 @@
 import * as z from 'zod/mini';
-import { conditionsSchema } from './conditions.ts';
-import { contentCombinations, contentShape, templateSchema } from './content.ts';
-import { failureReasonNames } from './counts.ts';
-import { deliveryCountsSchema } from './delivery-counts.ts';
-import { count, object, userId, wrong } from './fields.ts';
+import { conditionsSchema, contentCombinations, contentShape, templateSchema } from './content.ts';
+import { type DeliveryCounts, failureReasonNames } from './counts.ts';
+import { count, isWebUrl, notWebUrl, object, pathText, text, userId, wrong } from './fields.ts';
 import { limits } from './limits.ts';
 import { notificationStatuses } from './notification-status.ts';
-import { checkRecipients, recipientsSchema } from './recipients.ts';
+import {
+  filledUrl,
+  hasMalformed,
+  namesIn,
+  placeholderIn,
+  rendered,
+  type Template,
+  textsOf,
+  type Values,
+  withAll,
+} from './placeholders.ts';
+
+const values = z
+  .record(z.string(), z.unknown(), { error: 'must be an object' })
+  .check(
+    z.refine(
+      (record) => Object.keys(record).length <= limits.values,
+      `must have at most ${limits.values} values`,
+    ),
+  );
+
+/** A user who gets a text of their own: the content is a template, and these are its values. */
+const recipient = z.strictObject(
+  { userId, values: z.optional(values) },
+  { error: wrong('must be an object') },
+);
+
+const recipientsSchema = z
+  .array(recipient, { error: 'must be an array of recipients' })
+  .check(
+    z.minLength(1, 'must have at least one recipient; leave the field out to broadcast'),
+    z.maxLength(limits.userIds, `must have at most ${limits.userIds} recipients`),
+  );
+
+type Recipients = z.infer<typeof recipientsSchema>;
+
+/** A value that a placeholder uses. */
+const usedValue = text(0, limits.valueLength);
+
+type Issue = { readonly path: (string | number)[]; readonly message: string };
+
+type Body = Template & {
+  readonly userIds?: unknown;
+  readonly recipients?: Recipients | undefined;
+};
+
+/**
+ * Checks the recipients of a send, its template, and what becomes of the template for each recipient.
+ * Without recipients nothing has a placeholder, and other double braces are literal.
+ */
+function checkRecipients() {
+  return z.check<Body>(({ value, issues }) => {
+    // What else is wrong comes first: here all fields have their types and bounds.
+    if (issues.length > 0) return;
+    for (const issue of issuesIn(value)) {
+      issues.push({ code: 'custom', input: value, ...issue });
+      // Each recipient can have one, and is expensive to check.
+      if (issues.length === limits.issues) return;
+    }
+  });
+}
+
+function* issuesIn(body: Body): Iterable<Issue> {
+  const { recipients } = body;
+  if (recipients === undefined) {
+    for (const { path, text, isUrl } of textsOf(body)) {
+      const placeholder = placeholderIn(text);
+      if (placeholder !== undefined) {
+        const message = `has the placeholder ${placeholder}, but there are no "recipients" with values for it`;
+        yield { path: [...path], message };
+      } else if (isUrl && !isWebUrl(text)) {
+        yield { path: [...path], message: notWebUrl };
+      }
+    }
+    return;
+  }
+  if (body.userIds !== undefined) {
+    yield { path: ['recipients'], message: 'cannot be combined with "userIds"' };
+  }
+  const ofTemplate = [...templateIssues(body)];
+  yield* ofTemplate;
+  yield* repeatedIds(recipients);
+  if (ofTemplate.length > 0) return;
+  const names = namesIn(body);
+  if (names.length === 0) {
+    yield* unusedValues(recipients);
+    return;
+  }
+  for (const [index, { values = {} }] of recipients.entries()) {
+    const missing = [...valueIssues(index, names, values)];
+    if (missing.length > 0) yield* missing;
+    else yield* renderedIssues(index, body, values as Values);
+  }
+}
+
+function* templateIssues(body: Body): Iterable<Issue> {
+  for (const { path, text, isUrl } of textsOf(body)) {
+    if (hasMalformed(text)) {
+      yield {
+        path: [...path],
+        message:
+          'has double braces that are not a placeholder; write {{name}} with 1 to 32 letters, digits or underscores',
+      };
+    } else if (isUrl && !isOriginLiteral(text)) {
+      const message = 'may have placeholders after the host only';
+      yield { path: [...path], message };
+    }
+  }
+  for (const { path, text } of textsOf(body, 'refused')) {
+    if (text.includes('{{')) yield { path: [...path], message: 'cannot have placeholders' };
+  }
+}
+
+/** Whether no value can change where a URL leads: its scheme, user info, host and port. */
+function isOriginLiteral(template: string): boolean {
+  const [one, other] = ['a', 'b'].map((value) => URL.parse(withAll(template, value)));
+  if (!one || !other) return false;
+  return (
+    one.origin === other.origin &&
+    one.username === other.username &&
+    one.password === other.password
+  );
+}
+
+function* repeatedIds(recipients: Recipients): Iterable<Issue> {
+  const indexOf = new Map<string, number>();
+  for (const [index, { userId }] of recipients.entries()) {
+    const first = indexOf.get(userId);
+    if (first === undefined) indexOf.set(userId, index);
+    else {
+      const message = `is the user id of recipients[${first}] too; each may occur once`;
+      yield { path: ['recipients', index, 'userId'], message };
+    }
+  }
+}
+
+/** Values without a placeholder in any text: most likely it is written in another way. */
+function* unusedValues(recipients: Recipients): Iterable<Issue> {
+  const index = recipients.findIndex(({ values = {} }) => Object.keys(values).length > 0);
+  if (index === -1) return;
+  const message = 'are used by no text; write a placeholder as {{name}}, such as in "title"';
+  yield { path: ['recipients', index, 'values'], message };
+}
+
+function* valueIssues(
+  index: number,
+  names: readonly string[],
+  values: Readonly<Record<string, unknown>>,
+): Iterable<Issue> {
+  for (const name of names) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    const { error } = usedValue.safeParse(value);
+    const message = error?.issues[0]?.message;
+    if (message !== undefined) yield { path: ['recipients', index, 'values', name], message };
+  }
+}
+
+/** What is wrong with the notification of one recipient. */
+function* renderedIssues(index: number, body: Body, values: Values): Iterable<Issue> {
+  const path = ['recipients', index];
+  const { error } = templateSchema.safeParse(rendered(body, values));
+  for (const issue of error?.issues ?? []) {
+    yield { path, message: `makes an invalid "${pathText(issue.path)}": it ${issue.message}` };
+  }
+  for (const { path: at, text, isUrl } of textsOf(body)) {
+    if (isUrl && makesDotSegment(text, values)) {
+      yield {
+        path,
+        message: `makes an invalid "${pathText(at)}": a path segment becomes "." or ".."`,
+      };
+    }
+  }
+}
+
+/** Whether values make a segment of the path that browsers resolve: `.`, `..`, or these with `%2e`. */
+function makesDotSegment(template: string, values: Values): boolean {
+  const [beforeQuery = ''] = template.split(/[?#]/, 1);
+  return beforeQuery.split('/').some((segment) => {
+    const filled = filledUrl(segment, values);
+    return filled !== segment && /^(\.|%2e){1,2}$/i.test(filled);
+  });
+}
+
+export const deliveryCountsSchema = z.object({
+  attempted: count,
+  delivered: count,
+  removed: count,
+  failed: count,
+} satisfies Record<keyof DeliveryCounts, unknown>);
 
 /** Content of a notification, and its options. */
 export const notificationContentSchema = object(contentShape);
@@ -31,7 +217,7 @@ export const sendSchema = z
     },
     { error: wrong('must be an object') },
   )
-  .check(...contentCombinations, checkRecipients(templateSchema));
+  .check(...contentCombinations, checkRecipients());
 
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;

@@ -1,4 +1,4 @@
-import type { OldWorker } from './old-worker.ts';
+import type { OldWorker } from './message.ts';
 import { type MemberRole, type RouteName, routeNames } from './routes.ts';
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */

@@ -1,6 +1,6 @@
+import { sendTimeline, sliceTimeline } from '../infrastructure/delivery.ts';
 import type { EnvironmentName } from '../infrastructure/environment.ts';
 import { type TableName, type TableVariable, tableVariables } from '../infrastructure/tables.ts';
-import { sendTimeline, sliceTimeline } from '../infrastructure/timeline.ts';
 
 /** What the holder of a key may do, from least to most. `owner` is the secret key's; members' keys have the others. */
 export const roles = ['viewer', 'sender', 'owner'] as const;

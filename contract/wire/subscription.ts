@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { bytes, encodeBase64url } from '../text/base64url.ts';
 import type { Choice } from './choice.ts';
-import { channels, object, text, userId, wrongText } from './fields.ts';
+import { bytes, channels, encodeBase64url, object, text, userId, wrongText } from './fields.ts';
 import { limits } from './limits.ts';
 import { readEndpoint, readEndpointUrl } from './push-services.ts';
 

@@ -1,5 +1,5 @@
 import { countOf, countText } from '../text/text.ts';
-import { type Conditions, conditionsOf } from '../wire/conditions.ts';
+import { type Conditions, conditionsOf } from '../wire/content.ts';
 import type { FailureReason } from '../wire/counts.ts';
 import { limits } from '../wire/limits.ts';
 import type { NotificationContent, NotificationResult } from '../wire/notification.ts';

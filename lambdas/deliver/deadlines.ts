@@ -1,5 +1,5 @@
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 
 /** When the work of an invocation on a slice has to end: epoch ms. */

@@ -1,19 +1,22 @@
+import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
-import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import { limits } from '../../contract/wire/limits.ts';
-import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
+import {
+  eventCounterUrl,
+  type OldWorkerName,
+  pushMessage,
+  withOldWorker,
+} from '../../contract/wire/message.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
-import { type OldWorkerName, withOldWorker } from '../../contract/wire/old-worker.ts';
 import { rendered } from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import type { Message } from '../push/pushing/push.ts';
 import type { Pusher, StartPushing } from '../push/pushing/pusher.ts';
 import type { AudienceStore } from '../store/audience.ts';
-import { type EventCounterStore, eventCounter } from '../store/event-counters.ts';
+import { partOf } from '../store/items.ts';
+import { type EventCounterStore, eventCounter } from '../store/notifications.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { StoredSlice } from '../store/slices.ts';
-import { partOf } from '../store/subscription-keys.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 import { type Deadlines, type Timers, whileTimeIsLeft } from './deadlines.ts';
 import type { Chunk, Lease, LeaseDependencies } from './lease.ts';

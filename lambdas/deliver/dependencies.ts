@@ -10,7 +10,7 @@ import { publicLookup } from '../push/transport/public-lookup.ts';
 import { pushTransport } from '../push/transport/transport.ts';
 import { audienceStore } from '../store/audience.ts';
 import type { documentClient } from '../store/dynamo.ts';
-import { eventCounterStore } from '../store/event-counters.ts';
+import { eventCounterStore } from '../store/notifications.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import { sliceStore } from '../store/slices.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { readEnvironment } from '../../contract/infrastructure/environment.ts';
 import { sliceSchema } from '../../contract/infrastructure/slice.ts';
-import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import { variablesOf } from '../../contract/wire/routes.ts';
 import { logInvocation, serviceLogger } from '../http/service-logger.ts';
 import { documentClient } from '../store/dynamo.ts';

@@ -1,5 +1,5 @@
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
-import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
 import { interruptedCounts, ReachedUsers } from '../results/summary.ts';
 import type { SliceEnd } from '../store/items.ts';

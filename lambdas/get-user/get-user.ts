@@ -2,7 +2,7 @@ import { limits } from '../../contract/wire/limits.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import type { UserSubscriptions } from '../../contract/wire/user.ts';
 import type { UserSubscription } from '../store/audience.ts';
-import { deviceIdOf } from '../store/subscription-keys.ts';
+import { deviceIdOf } from '../store/items.ts';
 
 /** What the owner reads of a user's subscriptions. */
 export function describeUser(

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { sendTimeline } from '../../contract/infrastructure/timeline.ts';
+import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import { ipv6Groups } from '../../contract/text/addresses.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { notificationIdSchema, projectIdSchema } from '../../contract/wire/fields.ts';

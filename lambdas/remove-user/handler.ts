@@ -5,7 +5,7 @@ import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { removeFound, userSubscriptions } from '../store/audience.ts';
-import { hashOfDevice } from '../store/subscription-keys.ts';
+import { hashOfDevice } from '../store/items.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser);

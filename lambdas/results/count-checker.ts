@@ -1,7 +1,6 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { disagreement } from '../../contract/infrastructure/metrics.ts';
-import type { Counts } from '../../contract/wire/counts.ts';
-import type { DeliveryCounts } from '../../contract/wire/delivery-counts.ts';
+import type { Counts, DeliveryCounts } from '../../contract/wire/counts.ts';
 
 /** Counts in a response. It leaves out `failures` and `unreached` if nothing failed or was unreached. */
 type RespondedCounts = DeliveryCounts & {

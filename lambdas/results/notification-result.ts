@@ -1,4 +1,4 @@
-import { hasConditions } from '../../contract/wire/conditions.ts';
+import { hasConditions } from '../../contract/wire/content.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';

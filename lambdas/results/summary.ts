@@ -1,5 +1,5 @@
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
-import { hasConditions } from '../../contract/wire/conditions.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { hasConditions } from '../../contract/wire/content.ts';
 import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
 import { isInProgress, type NotificationStatus } from '../../contract/wire/notification-status.ts';
 import type { Division } from '../store/items.ts';

@@ -1,9 +1,8 @@
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
 import type { Values } from '../../contract/wire/placeholders.ts';
 import type { Plan } from '../../contract/wire/project.ts';
-import type { Division } from '../store/items.ts';
-import { positionCount } from '../store/subscription-keys.ts';
+import { type Division, positionCount } from '../store/items.ts';
 
 /** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
 export type Audience = { readonly subscribers: number } | Users;

@@ -1,4 +1,4 @@
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { SendResult } from '../../contract/wire/notification.ts';

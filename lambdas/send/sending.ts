@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { conditionsOf, hasConditions } from '../../contract/wire/conditions.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
+import { conditionsOf, hasConditions } from '../../contract/wire/content.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
-import { pathOf } from '../../contract/wire/path-of.ts';
 import { namesIn, rendered, type Values } from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';

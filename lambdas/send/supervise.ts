@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { type Deadlines, whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { deliverSlice } from '../deliver/deliver-slice.ts';

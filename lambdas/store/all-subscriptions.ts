@@ -3,10 +3,9 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import type { SubscriptionItem } from './items.ts';
-import { partCount, projectPart } from './subscription-keys.ts';
+import { partCount, projectPart, type SubscriptionItem } from './items.ts';
 import { earlierPair, type SubscriptionStore } from './subscriptions.ts';
 
 /** All subscriptions of a project, as the operator's command reads and removes them. */

@@ -6,21 +6,22 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
-import type { Conditions } from '../../contract/wire/conditions.ts';
+import type { Conditions } from '../../contract/wire/content.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
-import { batchGet, type Sleep } from './batches.ts';
-import { byUserIndex, type SubscriptionItem } from './items.ts';
+import { batchGet, type Sleep } from './dynamo.ts';
 import {
+  byUserIndex,
   hashRanges,
   partCount,
   positionOf,
   projectPart,
   projectUser,
+  type SubscriptionItem,
   subscriptionKey,
-} from './subscription-keys.ts';
+} from './items.ts';
 import type { SubscriptionStore } from './subscriptions.ts';
 
 export type AudienceStore = ReturnType<typeof audienceStore>;

@@ -6,8 +6,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { cancellationReasons, conditionFailed } from './dynamo.ts';
-import type { UsageItem } from './items.ts';
-import { partCount, partOf } from './subscription-keys.ts';
+import { partCount, partOf, type UsageItem } from './items.ts';
 
 /**
  * A counter of a project, in parts: 8 items in Usage whose sum is the count. Transactions on one item

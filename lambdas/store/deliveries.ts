@@ -1,5 +1,5 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { batchGet, type Sleep } from './batches.ts';
+import { batchGet, type Sleep } from './dynamo.ts';
 import { type EventCounterItem, eventCounterId, type SliceItem, sliceId } from './items.ts';
 import type { StoredNotification } from './notifications.ts';
 import { type StoredSlice, storedSlice } from './slices.ts';

@@ -1,8 +1,21 @@
-import { type DynamoDBDocumentClient, GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  paginateQuery,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
+import type { EventType } from '../../contract/wire/event.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import type { Division, NotificationItem, StoredContent } from './items.ts';
+import { attributeChanges, isConditionFailure } from './dynamo.ts';
+import {
+  type Division,
+  type EventCounterItem,
+  eventCounterId,
+  type NotificationItem,
+  type StoredContent,
+} from './items.ts';
 
 /** Conditions that an item is a notification, or may become one: one that was cancelled has no content. */
 export const isSent = 'attribute_exists(content)';
@@ -116,4 +129,55 @@ export function toStoredContent({ data, ...content }: NotificationContent): Stor
 
 function fromStoredContent({ data, ...content }: StoredContent): NotificationContent {
   return data === undefined ? content : { ...content, data: JSON.parse(data) };
+}
+
+/** A new counter of events. */
+export function eventCounter(
+  project: ProjectRef,
+  notificationId: string,
+  counter: number,
+  expiresAt: number,
+): EventCounterItem {
+  return { id: eventCounterId(notificationId, counter), projectRef: project, expiresAt };
+}
+
+export type EventCounterStore = ReturnType<typeof eventCounterStore>;
+
+export function eventCounterStore(dynamo: DynamoDBDocumentClient, table: string) {
+  return {
+    /** Creates a counter. Once more changes nothing. */
+    async open({ id, ...attributes }: EventCounterItem, abortSignal?: AbortSignal): Promise<void> {
+      await dynamo.send(
+        new UpdateCommand({ TableName: table, Key: { id }, ...attributeChanges(attributes) }),
+        { abortSignal },
+      );
+    },
+
+    /** Counts one event. @returns whether the project has this counter. */
+    async count(
+      project: ProjectRef,
+      notificationId: string,
+      counter: number,
+      type: EventType,
+      abortSignal?: AbortSignal,
+    ): Promise<boolean> {
+      try {
+        await dynamo.send(
+          new UpdateCommand({
+            TableName: table,
+            Key: { id: eventCounterId(notificationId, counter) },
+            UpdateExpression: 'ADD #type :one',
+            ConditionExpression: 'projectRef = :project',
+            ExpressionAttributeNames: { '#type': type },
+            ExpressionAttributeValues: { ':one': 1, ':project': project },
+          }),
+          { abortSignal },
+        );
+        return true;
+      } catch (error) {
+        if (isConditionFailure(error)) return false;
+        throw error;
+      }
+    },
+  };
 }

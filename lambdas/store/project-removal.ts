@@ -9,12 +9,22 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { type ProjectTables, tableKeys } from '../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { type Sleep, sendAll } from './batches.ts';
 import { monthsAround, partKeys } from './counters.ts';
-import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import { idempotencyId, type ProjectItem, type RemovedProjectItem } from './items.ts';
+import {
+  cancellationReasons,
+  conditionFailed,
+  isConditionFailure,
+  type Sleep,
+  sendAll,
+} from './dynamo.ts';
+import {
+  idempotencyId,
+  type ProjectItem,
+  partCount,
+  projectPart,
+  type RemovedProjectItem,
+} from './items.ts';
 import { projectNotFound } from './registered-projects.ts';
-import { partCount, projectPart } from './subscription-keys.ts';
 
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;

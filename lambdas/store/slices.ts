@@ -1,7 +1,6 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Counts } from '../../contract/wire/counts.ts';
-import { batchGet, type Sleep } from './batches.ts';
-import { attributeChanges, isConditionFailure } from './dynamo.ts';
+import { attributeChanges, batchGet, isConditionFailure, type Sleep } from './dynamo.ts';
 import { type SliceEnd, type SliceItem, sliceId } from './items.ts';
 
 /** How far the delivery of a slice is: a value that each write stores as a whole. */

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { limitOf, type Project } from '../../contract/wire/project.ts';
-import { batchGet } from './batches.ts';
 import {
   fromPart,
   readParts,
@@ -13,11 +12,10 @@ import {
   sumOf,
   takeUnits,
 } from './counters.ts';
-import { attributeChanges, cancellationReasons, conditionFailed } from './dynamo.ts';
-import type { SubscriptionItem } from './items.ts';
+import { attributeChanges, batchGet, cancellationReasons, conditionFailed } from './dynamo.ts';
+import { partCount, partOf, type SubscriptionItem, storedPairNumber } from './items.ts';
 import type { ProjectStore } from './projects.ts';
 import { projectNotFound } from './registered-projects.ts';
-import { partCount, partOf, storedPairNumber } from './subscription-keys.ts';
 
 /**
  * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter

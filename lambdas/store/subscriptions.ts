@@ -13,16 +13,16 @@ import {
   conditionFailed,
   isConditionFailure,
 } from './dynamo.ts';
-import type { SubscriptionItem } from './items.ts';
 import {
   endpointHash,
   type KeyedProject,
   partOf,
   projectUser,
+  type SubscriptionItem,
   storedChoice,
   storedPairNumber,
   subscriptionKey,
-} from './subscription-keys.ts';
+} from './items.ts';
 
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {

@@ -7,7 +7,7 @@ import { jsonBody, queryParameters } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { eventLog } from '../http/service-logger.ts';
 import { routeFunction } from '../route-function.ts';
-import { eventCounterStore } from '../store/event-counters.ts';
+import { eventCounterStore } from '../store/notifications.ts';
 
 const { environment, clock, dynamo, settings } = routeFunction(routes.track);
 

@@ -1,3 +1,4 @@
+import { pathOf } from '../../contract/text/addresses.ts';
 import { idempotencyKeyPattern } from '../../contract/wire/formats.ts';
 import type {
   AcceptedSend,
@@ -6,7 +7,6 @@ import type {
   ReadonlySendRequest,
   SendResult,
 } from '../../contract/wire/notification.ts';
-import { pathOf } from '../../contract/wire/path-of.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { routeAddresses } from '../../contract/wire/route-addresses.ts';
 import type { Route } from '../../contract/wire/routes.ts';

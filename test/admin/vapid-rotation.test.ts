@@ -6,7 +6,7 @@ import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
-import { positionCount } from '../../lambdas/store/subscription-keys.ts';
+import { positionCount } from '../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../fixtures/database.ts';
 import { keyed } from '../fixtures/known-project.ts';

@@ -2,7 +2,7 @@ import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-l
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { localConfig } from '../../admin/local-config.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { positionCount } from '../../lambdas/store/subscription-keys.ts';
+import { positionCount } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type BrowserName, browserNames, describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCarillon } from '../../admin/commands/run.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import type { OldWorkerName } from '../../contract/wire/old-worker.ts';
+import type { OldWorkerName } from '../../contract/wire/message.ts';
 import { stateOf, writeState } from '../../local/state-file.ts';
 import { bundleSdk } from '../../sdk/build/bundle.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';

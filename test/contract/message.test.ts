@@ -1,4 +1,4 @@
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
 import { sampleContent, shownNames } from '../../contract/wire/send-fields.ts';
 import { maxEventWindowSeconds } from '../../contract/wire/worker-values.ts';

@@ -1,9 +1,9 @@
-import { pushMessage } from '../../contract/wire/message.ts';
 import {
   type OldWorkerName,
   oldWorkerNames,
+  pushMessage,
   withOldWorker,
-} from '../../contract/wire/old-worker.ts';
+} from '../../contract/wire/message.ts';
 
 const url = 'https://shop.example/orders/7';
 const icon = 'https://shop.example/icon.png';

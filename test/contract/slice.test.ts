@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import { type Slice, sliceSchema } from '../../contract/infrastructure/slice.ts';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
 
 const slice: Slice = JSON.parse(readFileSync('releases/slices.json', 'utf8')).synchronousBroadcast;
 

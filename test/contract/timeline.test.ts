@@ -1,8 +1,8 @@
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
 import {
   sendTimeline as send,
   sliceTimeline as slice,
-} from '../../contract/infrastructure/timeline.ts';
+  sliceSizes,
+} from '../../contract/infrastructure/delivery.ts';
 
 /** A push takes this at most. */
 const pushMs = 10_000;

@@ -1,7 +1,7 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { browserConflictRetries, sendRepeatedly } from '../../lambdas/store/dynamo.ts';
-import { deviceIdOf, partOf } from '../../lambdas/store/subscription-keys.ts';
+import { deviceIdOf, partOf } from '../../lambdas/store/items.ts';
 import { type SubscriptionStore, subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import { knownProject } from '../fixtures/known-project.ts';

@@ -1,7 +1,7 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import type { RouteName } from '../../contract/wire/routes.ts';
-import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, subscriptionKey } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';

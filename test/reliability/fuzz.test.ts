@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { TableVariable } from '../../contract/infrastructure/tables.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
 import { type ErrorCode, errorTable } from '../../contract/wire/errors.ts';
-import { pathOf } from '../../contract/wire/path-of.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import type { RateLimitItem } from '../../lambdas/store/items.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
+import { subscriptionKey } from '../../lambdas/store/items.ts';
 import { recipient } from '../fixtures/recipient.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { subscription } from '../fixtures/subscription.ts';

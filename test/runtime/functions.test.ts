@@ -6,7 +6,7 @@ import { readAssembly } from 'aws-emulator/template';
 import { installNode } from '../../bin/deployed-node.ts';
 import { gatewayResponseTable } from '../../contract/infrastructure/gateway-responses.ts';
 import { nodeVersion } from '../../contract/infrastructure/runtime.ts';
-import { pathOf } from '../../contract/wire/path-of.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { startingResponse } from '../../local/pages.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';

@@ -2,13 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { Plan } from '../../contract/wire/project.ts';
 import type { RouteName } from '../../contract/wire/routes.ts';
+import { deviceIdOf, endpointHash, partCount, partOf } from '../../lambdas/store/items.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
-import {
-  deviceIdOf,
-  endpointHash,
-  partCount,
-  partOf,
-} from '../../lambdas/store/subscription-keys.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
 import {

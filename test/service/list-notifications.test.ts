@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ErrorBody } from '../../contract/wire/errors.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { type NotificationList, notificationListSchema } from '../../contract/wire/notification.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { pathOf } from '../../contract/wire/path-of.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
 import { type Route, routes } from '../../contract/wire/routes.ts';
 import { type ProjectCredentials, type Service, useService } from '../fixtures/service.ts';
 

@@ -3,7 +3,7 @@ import {
   type DynamoDbResponse,
   errorResponse,
 } from 'aws-emulator/dynamodb-proxy';
-import { pathOf } from '../../contract/wire/path-of.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
 import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { requestLine } from '../../local/log.ts';
 import type { Behaviour } from '../../local/push-service/channels.ts';

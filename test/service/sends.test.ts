@@ -1,7 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { acceptedSendSchema, type NotificationResult } from '../../contract/wire/notification.ts';
-import type { SubscriptionItem } from '../../lambdas/store/items.ts';
-import { endpointHash, subscriptionKey } from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, type SubscriptionItem, subscriptionKey } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { HeldSends } from '../fixtures/held-sends.ts';
 import { readTable } from '../fixtures/read-table.ts';

@@ -1,4 +1,4 @@
-import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';

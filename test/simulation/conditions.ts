@@ -1,4 +1,4 @@
-import type { Conditions } from '../../contract/wire/conditions.ts';
+import type { Conditions } from '../../contract/wire/content.ts';
 import type { Random } from './time/random.ts';
 import type { StoredRegistration } from './world.ts';
 

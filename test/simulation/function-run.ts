@@ -6,7 +6,7 @@ import {
   type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { sliceTimeline } from '../../contract/infrastructure/timeline.ts';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { sendRepeatedly } from '../../lambdas/store/dynamo.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import type { DatabaseCommand } from './database/memory-database.ts';

@@ -1,5 +1,5 @@
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
-import { conditionsOf, hasConditions } from '../../contract/wire/conditions.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { conditionsOf, hasConditions } from '../../contract/wire/content.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
 import { usersOf } from '../../lambdas/send/sending.ts';

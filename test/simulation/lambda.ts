@@ -1,5 +1,5 @@
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { type Slice, sliceSchema } from '../../contract/infrastructure/slice.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import type { SliceStarter } from '../../lambdas/send/invoker.ts';
 import type { Environment, Environments } from './environments.ts';
 import type { FunctionRun, RunOutcome } from './function-run.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { sendTimeline } from '../../contract/infrastructure/timeline.ts';
+import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
 import { divide, paceOf, slicesOf } from '../../lambdas/send/divide.ts';
-import { partCount, positionCount } from '../../lambdas/store/subscription-keys.ts';
+import { partCount, positionCount } from '../../lambdas/store/items.ts';
 import { seconds } from '../fixtures/cost-model.ts';
 
 /** What the calculation takes from measurements and from AWS's documents. */

@@ -5,9 +5,9 @@ import { findNotification, notificationResult } from '../../lambdas/results/noti
 import { stopNotification } from '../../lambdas/stop-notification/stop-notification.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
+import { endpointHash } from '../../lambdas/store/items.ts';
 import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { sliceStore } from '../../lambdas/store/slices.ts';
-import { endpointHash } from '../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import type { Environment, Environments } from './environments.ts';

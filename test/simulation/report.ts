@@ -1,9 +1,9 @@
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
-import { type Conditions, conditionsOf } from '../../contract/wire/conditions.ts';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { type Conditions, conditionsOf } from '../../contract/wire/content.ts';
 import type { NotificationResult, SendResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
 import { usersOf } from '../../lambdas/send/sending.ts';
-import { endpointHash, positionOf } from '../../lambdas/store/subscription-keys.ts';
+import { endpointHash, positionOf } from '../../lambdas/store/items.ts';
 import { keyed } from '../fixtures/known-project.ts';
 import { simulatedConditions } from './conditions.ts';
 import type { Browser, Call } from './scenario.ts';

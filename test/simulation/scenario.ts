@@ -1,5 +1,5 @@
 import { createECDH } from 'node:crypto';
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
 import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';

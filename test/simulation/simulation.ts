@@ -1,6 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/timeline.ts';
 import { type ErrorCode, ServiceError } from '../../contract/wire/errors.ts';
 import type { PushMessage } from '../../contract/wire/message.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
@@ -15,16 +15,15 @@ import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from '../../lambdas
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { newSubscriberParts, sumOf, usedParts, utcMonth } from '../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
-import { eventCounterStore } from '../../lambdas/store/event-counters.ts';
-import type { ProjectItem } from '../../lambdas/store/items.ts';
-import { notificationStore } from '../../lambdas/store/notifications.ts';
-import { sendStore } from '../../lambdas/store/sends.ts';
-import { sliceStore } from '../../lambdas/store/slices.ts';
 import {
   endpointHash,
+  type ProjectItem,
   storedChoice,
   subscriptionKey,
-} from '../../lambdas/store/subscription-keys.ts';
+} from '../../lambdas/store/items.ts';
+import { eventCounterStore, notificationStore } from '../../lambdas/store/notifications.ts';
+import { sendStore } from '../../lambdas/store/sends.ts';
+import { sliceStore } from '../../lambdas/store/slices.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { keyed } from '../fixtures/known-project.ts';
 import { silentObserver } from '../fixtures/silent-observer.ts';

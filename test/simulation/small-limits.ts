@@ -1,4 +1,4 @@
-import { sliceSizes } from '../../contract/infrastructure/slice-sizes.ts';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 
 /**
  * Scales the sizes, not the times, so that a dozen subscribers are as many as 30,000: they

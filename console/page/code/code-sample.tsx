@@ -1,6 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { sliceSizes } from '../../../contract/infrastructure/slice-sizes.ts';
+import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import type { SendRequest } from '../../../contract/wire/notification.ts';
 import { useProject } from '../calls/queries.ts';
 import { useSession } from '../session.ts';

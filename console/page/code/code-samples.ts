@@ -1,6 +1,6 @@
+import { pathOf } from '../../../contract/text/addresses.ts';
 import { shellString } from '../../../contract/text/text.ts';
 import type { SendRequest } from '../../../contract/wire/notification.ts';
-import { pathOf } from '../../../contract/wire/path-of.ts';
 import { routes } from '../../../contract/wire/routes.ts';
 
 /** Names for people, in the order of the tabs. */

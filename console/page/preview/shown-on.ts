@@ -1,8 +1,8 @@
+import { pathOf } from '../../../contract/text/addresses.ts';
 import { webUrl } from '../../../contract/wire/fields.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { pushMessage } from '../../../contract/wire/message.ts';
 import type { SendRequest } from '../../../contract/wire/notification.ts';
-import { pathOf } from '../../../contract/wire/path-of.ts';
 import { routes } from '../../../contract/wire/routes.ts';
 import { type ContentName, contentFields, contentOf } from '../../../contract/wire/send-fields.ts';
 import {

@@ -1,4 +1,4 @@
-import { conditionsOf, hasConditions } from '../../../contract/wire/conditions.ts';
+import { conditionsOf, hasConditions } from '../../../contract/wire/content.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { issuesOf } from '../../../contract/wire/fields.ts';
 import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';

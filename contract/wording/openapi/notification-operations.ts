@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { sliceTimeline } from '../../infrastructure/timeline.ts';
+import { sliceTimeline } from '../../infrastructure/delivery.ts';
 import { type FailureReason, failureReasons } from '../../wire/counts.ts';
-import type { deliveryCountsSchema } from '../../wire/delivery-counts.ts';
 import { limits } from '../../wire/limits.ts';
 import {
+  type deliveryCountsSchema,
   type notificationContentSchema,
   notificationListSchema,
   notificationSchema,

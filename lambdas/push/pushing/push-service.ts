@@ -1,6 +1,5 @@
 import type { FailureReason, Failures } from '../../../contract/wire/counts.ts';
-import type { Outcome } from './outcome.ts';
-import type { Push } from './push.ts';
+import type { Outcome, Push } from './push.ts';
 
 /** Most pushes in flight, over all push services and to one of them. */
 export interface InFlightLimits {

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import { sliceSizes } from '../../../contract/infrastructure/slice-sizes.ts';
-import { sliceTimeline } from '../../../contract/infrastructure/timeline.ts';
 import {
   type Counts,
   type FailureReason,
@@ -14,16 +13,19 @@ import type { VapidSigner } from '../crypto/vapid.ts';
 import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Batches } from './batches.ts';
-import { type Outcome, outcomeOf, type Settled, stepAfter } from './outcome.ts';
 import {
   type EncryptFor,
   encryptionFor,
   type Message,
+  type Outcome,
   otherPairOf,
+  outcomeOf,
   type Push,
   type PushOptions,
   preparer,
   pushesByOrigin,
+  type Settled,
+  stepAfter,
   useOtherPair,
 } from './push.ts';
 import { type InFlightLimits, nextToStart, Pace, PushService, promptMs } from './push-service.ts';

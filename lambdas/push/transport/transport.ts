@@ -1,6 +1,14 @@
 import { validateHeaderValue } from 'node:http';
-import { type ConnectionSettings, Connections } from './connections.ts';
-import { type PushResponse, UnsendableError } from './response.ts';
+import net, { type LookupFunction, type Socket } from 'node:net';
+import tls from 'node:tls';
+import {
+  NoResponseError,
+  NotStartedError,
+  ofSocket,
+  type PushResponse,
+  readResponse,
+  UnsendableError,
+} from './response.ts';
 
 export interface PushRequest {
   /** Scheme, host and port of the push service. */
@@ -63,4 +71,292 @@ function fieldLines(headers: PushRequest['headers']): string {
       return `${name}: ${value}\r\n`;
     })
     .join('');
+}
+
+export interface ConnectionSettings {
+  /**
+   * Most open connections over all push services, and therefore most pushes in flight. A function
+   * has 1,024 file descriptors.
+   */
+  readonly limit: number;
+  /** Certificate authorities, PEM. Default: Node's own. */
+  readonly ca?: string;
+  /** Resolves host names. Default: the system's resolver. */
+  readonly lookup?: LookupFunction;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/**
+ * Milliseconds for which an idle connection is used again. After that the push service may have
+ * closed it; a function that was frozen meanwhile does not notice.
+ */
+const idleTimeoutMs = 30_000;
+
+/**
+ * If a host has several addresses, the next one is tried when one refuses. By default Node also gives
+ * up an address after 250 ms, too early for a distant push service: here the push's timeout ends it.
+ */
+const addressSelection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2 ** 31 - 1 };
+
+/**
+ * Origins that are kept, with their TLS sessions. Above it the oldest one without a connection is
+ * dropped; there is one, because there are fewer connections.
+ */
+const capacity = 1000;
+
+interface Origin {
+  /** Host and port, as the `Host` header has them. */
+  readonly host: string;
+  /** Starts a connection. */
+  readonly open: () => Socket;
+  /** The most recently used one is last. */
+  readonly idle: Connection[];
+  /** Connections open, idle ones included. */
+  connections: number;
+}
+
+/** Opens, keeps and limits the connections to push services. */
+class Connections {
+  readonly #settings: ConnectionSettings;
+  readonly #now: () => number;
+  // Shared: loading the authorities costs a quarter of a handshake.
+  readonly #secureContext: tls.SecureContext;
+  readonly #origins = new Map<string, Origin>();
+  /** Idle connections of all origins; the longest idle one is first. */
+  readonly #idle = new Set<Connection>();
+  #open = 0;
+
+  constructor(settings: ConnectionSettings) {
+    this.#settings = settings;
+    this.#now = settings.now ?? Date.now;
+    this.#secureContext = tls.createSecureContext({ ca: settings.ca });
+  }
+
+  hostOf(origin: string): string {
+    return this.#originOf(origin).host;
+  }
+
+  /**
+   * Takes an idle connection or opens one. At the limit, the longest idle one of another origin is closed
+   * for it.
+   * @throws {Error} if all connections are busy: the caller must limit its pushes.
+   */
+  take(name: string): Connection {
+    const origin = this.#originOf(name);
+    for (let last = origin.idle.pop(); last !== undefined; last = origin.idle.pop()) {
+      this.#idle.delete(last);
+      if (this.#now() - last.idleSince < idleTimeoutMs) return last;
+      last.close();
+    }
+    if (this.#open >= this.#settings.limit) this.#closeIdle();
+    this.#open += 1;
+    origin.connections += 1;
+    return new Connection(origin.open(), {
+      idle: (connection) => {
+        connection.idleSince = this.#now();
+        origin.idle.push(connection);
+        this.#idle.add(connection);
+      },
+      closed: (connection) => {
+        this.#open -= 1;
+        origin.connections -= 1;
+        if (this.#idle.delete(connection)) origin.idle.splice(origin.idle.indexOf(connection), 1);
+      },
+    });
+  }
+
+  #closeIdle(): void {
+    const [longestIdle] = this.#idle;
+    if (longestIdle === undefined) throw new Error('Too many pushes at once.');
+    longestIdle.close();
+  }
+
+  #originOf(name: string): Origin {
+    let origin = this.#origins.get(name);
+    if (origin === undefined) {
+      const url = new URL(name);
+      const open = url.protocol === 'https:' ? this.#secureOpener(url) : this.#plainOpener(url);
+      origin = { host: url.host, open, idle: [], connections: 0 };
+      if (this.#origins.size >= capacity) this.#dropOrigin();
+      this.#origins.set(name, origin);
+    }
+    return origin;
+  }
+
+  #dropOrigin(): void {
+    for (const [name, { connections }] of this.#origins) {
+      if (connections > 0) continue;
+      this.#origins.delete(name);
+      return;
+    }
+  }
+
+  #plainOpener(url: URL): () => Socket {
+    const { lookup } = this.#settings;
+    return () =>
+      net.connect({ host: hostOf(url), port: Number(url.port || 80), lookup, ...addressSelection });
+  }
+
+  /** Later handshakes resume the session of an earlier one, which saves checking the certificate. */
+  #secureOpener(url: URL): () => Socket {
+    const { lookup } = this.#settings;
+    const host = hostOf(url);
+    let session: Buffer | undefined;
+    return () => {
+      const socket = tls.connect({
+        host,
+        port: Number(url.port || 443),
+        // The name in the certificate. An IP address is not sent (RFC 6066 §3).
+        servername: net.isIP(host) === 0 ? host : '',
+        secureContext: this.#secureContext,
+        ALPNProtocols: ['http/1.1'],
+        lookup,
+        ...addressSelection,
+        session,
+      });
+      socket.on('session', (latest) => {
+        session = latest;
+      });
+      return socket;
+    };
+  }
+}
+
+/** The host for a socket: an IPv6 address without the brackets of a URL. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Bytes of a response that are read: its headers and the part of the body that is used. */
+const responseLimitBytes = 32_768;
+
+interface Pending {
+  readonly resolve: (response: PushResponse) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+  isStarted: boolean;
+}
+
+/** Is called when a connection becomes idle, and when it has closed. */
+interface ConnectionOwner {
+  readonly idle: (connection: Connection) => void;
+  readonly closed: (connection: Connection) => void;
+}
+
+/** An HTTP/1.1 connection to a push service (RFC 9112). It carries one push at a time. */
+class Connection {
+  /** Milliseconds since the epoch; for the owner. */
+  idleSince = 0;
+  readonly #socket: Socket;
+  readonly #owner: ConnectionOwner;
+  #pending: Pending | undefined;
+  /** The response so far, as Latin-1. */
+  #received = '';
+  #isOpen = false;
+  #isClosed = false;
+
+  /** @param socket connected, or connecting. */
+  constructor(socket: Socket, owner: ConnectionOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    socket.setNoDelay(true);
+    // A pending push has a timer that keeps the process running. An idle connection must not.
+    socket.unref();
+    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('error', (error) => this.#fail(ofSocket(error)));
+    socket.on('close', () => this.close());
+  }
+
+  /**
+   * @param request head and body, together, so that they are sent in one TLS record.
+   * @param timeoutMs until the response, the time to connect included.
+   * @param mayStart is asked when the connection is open, right before the first byte.
+   */
+  post(request: Buffer, timeoutMs: number, mayStart: () => boolean): Promise<PushResponse> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#timeOut(), timeoutMs);
+      this.#pending = { resolve, reject, timer, isStarted: false };
+      this.#received = '';
+      const start = () => this.#start(request, mayStart);
+      if (this.#isOpen) start();
+      // Only the first push of a connection comes before it is open.
+      else
+        this.#socket.once(
+          this.#socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect',
+          start,
+        );
+    });
+  }
+
+  #start(request: Buffer, mayStart: () => boolean): void {
+    this.#isOpen = true;
+    // Its time may be over.
+    if (this.#pending === undefined) return;
+    if (mayStart()) {
+      this.#pending.isStarted = true;
+      this.#socket.write(request);
+    } else {
+      const { reject } = this.#release();
+      reject(new NotStartedError());
+    }
+  }
+
+  #timeOut(): void {
+    const isSent = this.#pending!.isStarted && this.#socket.writableLength === 0;
+    this.#fail(new NoResponseError('No response in time.', { isTimeout: true, isSent }));
+  }
+
+  close(): void {
+    this.#fail(new NoResponseError('The connection was closed.'));
+  }
+
+  /** Closes the connection. A pending push fails, unless its status has been received. */
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#socket.destroy();
+    this.#owner.closed(this);
+    this.#settle(error);
+  }
+
+  #read(chunk: Buffer): void {
+    // Unexpected data could be taken for the response to the next push.
+    if (this.#pending === undefined) {
+      this.close();
+      return;
+    }
+    this.#received += chunk.toString('latin1');
+    try {
+      const parsed = readResponse(this.#received);
+      if (parsed?.reusable) this.#release().resolve(parsed.response);
+      else if (parsed?.complete || this.#received.length > responseLimitBytes) this.close();
+    } catch (error) {
+      this.#received = '';
+      this.#fail(error as Error);
+    }
+  }
+
+  /** The connection is idle. @returns what was pending. */
+  #release(): Pending {
+    const pending = this.#end();
+    this.#owner.idle(this);
+    return pending;
+  }
+
+  #settle(error: Error): void {
+    if (this.#pending === undefined) return;
+    const { resolve, reject } = this.#end();
+    // The status is final even if the body is incomplete.
+    const parsed = this.#received === '' ? undefined : readResponse(this.#received);
+    if (parsed === undefined) reject(error);
+    else resolve(parsed.response);
+  }
+
+  #end(): Pending {
+    const pending = this.#pending!;
+    clearTimeout(pending.timer);
+    this.#pending = undefined;
+    return pending;
+  }
 }

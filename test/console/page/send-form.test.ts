@@ -8,7 +8,7 @@ import {
   readSendForm,
   type SendForm,
 } from '../../../console/page/send/send-form.ts';
-import { conditionsOf } from '../../../contract/wire/conditions.ts';
+import { conditionsOf } from '../../../contract/wire/content.ts';
 import { sampleContent, sendFields } from '../../../contract/wire/send-fields.ts';
 
 /** Recipients take the place of user ids. */

@@ -1,6 +1,6 @@
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { Message } from '../../../lambdas/push/pushing/push.ts';
-import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
+import { positionCount } from '../../../lambdas/store/items.ts';
 import { tables } from '../../simulation/database/memory-database.ts';
 import { writeOf } from '../store/stored-notifications.ts';
 import {

@@ -1,6 +1,6 @@
 import { noCounts } from '../../../contract/wire/counts.ts';
+import { positionCount } from '../../../lambdas/store/items.ts';
 import type { StoredSlice } from '../../../lambdas/store/slices.ts';
-import { positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { writeOf } from '../store/stored-notifications.ts';
 import {
   allDelivered,

@@ -15,16 +15,15 @@ import {
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts, sumOf, usedParts, utcMonth } from '../../../lambdas/store/counters.ts';
 import { unavailable } from '../../../lambdas/store/dynamo.ts';
-import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
-import { notificationStore } from '../../../lambdas/store/notifications.ts';
-import { sendStore } from '../../../lambdas/store/sends.ts';
-import { type Progress, type StoredSlice, sliceStore } from '../../../lambdas/store/slices.ts';
 import {
   endpointHash,
   positionCount,
   projectUser,
   subscriptionKey,
-} from '../../../lambdas/store/subscription-keys.ts';
+} from '../../../lambdas/store/items.ts';
+import { eventCounterStore, notificationStore } from '../../../lambdas/store/notifications.ts';
+import { sendStore } from '../../../lambdas/store/sends.ts';
+import { type Progress, type StoredSlice, sliceStore } from '../../../lambdas/store/slices.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 import { silentObserver } from '../../fixtures/silent-observer.ts';

@@ -1,6 +1,6 @@
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import { limits } from '../../../contract/wire/limits.ts';
-import { withOldWorker } from '../../../contract/wire/old-worker.ts';
+import { withOldWorker } from '../../../contract/wire/message.ts';
 import type { Message } from '../../../lambdas/push/pushing/push.ts';
 import { uuidV7 } from '../../../lambdas/send/sending.ts';
 import { Random } from '../../simulation/time/random.ts';

@@ -1,5 +1,5 @@
 import { describeUser } from '../../../lambdas/get-user/get-user.ts';
-import { deviceIdOf } from '../../../lambdas/store/subscription-keys.ts';
+import { deviceIdOf } from '../../../lambdas/store/items.ts';
 
 function stored(origin: string, createdAt: number, updatedAt = createdAt) {
   return { origin, path: `/${createdAt}`, createdAt, updatedAt };

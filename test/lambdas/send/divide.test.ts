@@ -1,5 +1,5 @@
+import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import { sliceSchema } from '../../../contract/infrastructure/slice.ts';
-import { sliceSizes } from '../../../contract/infrastructure/slice-sizes.ts';
 import {
   type Audience,
   divide,

@@ -1,5 +1,5 @@
+import { sendTimeline } from '../../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../../contract/infrastructure/slice.ts';
-import { sendTimeline } from '../../../contract/infrastructure/timeline.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { SendDependencies } from '../../../lambdas/send/sending.ts';
 import {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import { type Conditions, conditionsSchema } from '../../../contract/wire/conditions.ts';
+import { type Conditions, conditionsSchema } from '../../../contract/wire/content.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore, seenSince } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
@@ -11,7 +11,7 @@ import {
   partCount,
   positionCount,
   projectUser,
-} from '../../../lambdas/store/subscription-keys.ts';
+} from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { connect, useDatabase } from '../../fixtures/database.ts';

@@ -3,7 +3,7 @@ import type {
   BatchGetCommandInput,
   DynamoDBDocumentClient,
 } from '@aws-sdk/lib-dynamodb';
-import { batchGet } from '../../../lambdas/store/batches.ts';
+import { batchGet } from '../../../lambdas/store/dynamo.ts';
 
 /** A client that processes one key of each call. */
 function slowClient() {

@@ -1,6 +1,6 @@
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
-import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
+import { eventCounter, eventCounterStore } from '../../../lambdas/store/notifications.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { newNotification, sliceKey, slicesOf, writeOf } from './stored-notifications.ts';
 

@@ -4,11 +4,7 @@ import type { CommandError } from '../../../admin/errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
-import {
-  partCount,
-  projectPart,
-  subscriptionKey,
-} from '../../../lambdas/store/subscription-keys.ts';
+import { partCount, projectPart, subscriptionKey } from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';

@@ -1,7 +1,7 @@
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { pruneSubscriptions } from '../../../lambdas/store/all-subscriptions.ts';
-import { endpointHash } from '../../../lambdas/store/subscription-keys.ts';
+import { endpointHash } from '../../../lambdas/store/items.ts';
 import {
   type SavedSubscription,
   type SubscriptionStore,

@@ -8,8 +8,7 @@ import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { partKeys } from '../../../lambdas/store/counters.ts';
-import { eventCounterStore } from '../../../lambdas/store/event-counters.ts';
-import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { eventCounterStore, notificationStore } from '../../../lambdas/store/notifications.ts';
 import type { NewNotification } from '../../../lambdas/store/sends.ts';
 import { type Database, useDatabase } from '../../fixtures/database.ts';
 import {

@@ -8,7 +8,7 @@ import {
   partOf,
   positionCount,
   subscriptionKey,
-} from '../../../lambdas/store/subscription-keys.ts';
+} from '../../../lambdas/store/items.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 
 const hashes = Array.from({ length: 2000 }, (_, n) =>

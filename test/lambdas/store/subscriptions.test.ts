@@ -3,11 +3,7 @@ import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';
-import {
-  endpointHash,
-  positionCount,
-  subscriptionKey,
-} from '../../../lambdas/store/subscription-keys.ts';
+import { endpointHash, positionCount, subscriptionKey } from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';

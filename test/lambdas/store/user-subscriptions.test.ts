@@ -2,11 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { removeFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
-import {
-  endpointHash,
-  projectUser,
-  subscriptionKey,
-} from '../../../lambdas/store/subscription-keys.ts';
+import { endpointHash, projectUser, subscriptionKey } from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';

@@ -6,12 +6,15 @@ import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { newSubscriberParts, usedParts } from '../../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
-import { eventCounter, eventCounterStore } from '../../../lambdas/store/event-counters.ts';
-import { notificationStore } from '../../../lambdas/store/notifications.ts';
+import { endpointHash, positionCount } from '../../../lambdas/store/items.ts';
+import {
+  eventCounter,
+  eventCounterStore,
+  notificationStore,
+} from '../../../lambdas/store/notifications.ts';
 import { removeProject } from '../../../lambdas/store/project-removal.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import { sliceStore } from '../../../lambdas/store/slices.ts';
-import { endpointHash, positionCount } from '../../../lambdas/store/subscription-keys.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { type Database, startDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';

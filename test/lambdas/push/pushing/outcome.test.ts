@@ -1,4 +1,4 @@
-import { outcomeOf } from '../../../../lambdas/push/pushing/outcome.ts';
+import { outcomeOf } from '../../../../lambdas/push/pushing/push.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 

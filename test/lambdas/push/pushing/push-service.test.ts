@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../../lambdas/push/pushing/outcome.ts';
-import type { Push } from '../../../../lambdas/push/pushing/push.ts';
+import type { Outcome, Push } from '../../../../lambdas/push/pushing/push.ts';
 import {
   type InFlightLimits,
   nextToStart,

@@ -1,4 +1,4 @@
-import { type Outcome, type Step, stepAfter } from '../../../../lambdas/push/pushing/outcome.ts';
+import { type Outcome, type Step, stepAfter } from '../../../../lambdas/push/pushing/push.ts';
 
 const outcomes = {
   delivered: { kind: 'delivered' },
