@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
 
 /** Response of subscribe, unsubscribe and track. */
-export const ok = component('Ok', okSchema, { ok: { description: 'Always `true`.' } });
+export const ok = component('Ok', okSchema, { ok: 'Always `true`.' });
 
 /** Base64 or base64url, padded or not. */
 const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
@@ -36,22 +36,16 @@ export const subscribe: Operation = {
           auth: { description: 'The secret: 16 bytes.', pattern: base64 },
         },
       },
-      userId: {
-        description:
-          'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
-          '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
-      },
-      userIdSignature: {
-        description:
-          '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
-          'of base64url. Checked if present. A project can require it.',
-      },
-      channels: {
-        description:
-          'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
-          `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
-          'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
-      },
+      userId:
+        'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
+        '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
+      userIdSignature:
+        '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
+        'of base64url. Checked if present. A project can require it.',
+      channels:
+        'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
+        `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
+        'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
       applicationServerKey: {
         description:
           'The key with which the browser subscribed, current or previous: base64url of 65 bytes. Without it, a ' +
@@ -114,14 +108,12 @@ export const track: Operation = {
   description:
     'Counts an event of a notification: it was shown or clicked. The SDK’s service worker calls it.',
   query: described(z.object({ tally: eventCounterSchema }), {
-    tally: {
-      description:
-        'Part of the events URL in a large broadcast’s message: the counter of the event. Use the URL as it is. ' +
-        'An unknown tally is `notification_not_found`.',
-    },
+    tally:
+      'Part of the events URL in a large broadcast’s message: the counter of the event. Use the URL as it is. ' +
+      'An unknown tally is `notification_not_found`.',
   }),
   body: {
-    content: component('Event', eventSchema, { type: { description: 'What happened.' } }),
+    content: component('Event', eventSchema, { type: 'What happened.' }),
     limitBytes: limits.bodyBytes.track,
     mediaTypes: ['application/json', 'text/plain'],
   },

@@ -17,7 +17,15 @@ import {
 } from '../../wire/send-fields.ts';
 import { type FieldText, fieldTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
-import { type AnyFields, asIn, component, described, type Fact, type Fields } from './schema.ts';
+import {
+  type AnyFields,
+  asIn,
+  component,
+  described,
+  type Fact,
+  type Fields,
+  type FullFact,
+} from './schema.ts';
 
 /** Facts of the fields that several operations have. */
 
@@ -26,7 +34,7 @@ export const contentOfResponse = contentFacts(false);
 
 export const audienceFacts = factsOf(audienceFields, true) as Record<
   keyof typeof audienceFields,
-  Fact
+  FullFact
 >;
 
 function contentFacts(isOfRequest: boolean) {
@@ -56,13 +64,10 @@ function factsOf(
 }
 
 export const countFields: Fields<typeof deliveryCountsSchema> = {
-  attempted: { description: 'Always `delivered + removed + failed`.' },
-  delivered: { description: 'The push service accepted the message.' },
-  removed: {
-    description:
-      'The push service says that the subscription is gone (404 or 410): it was deleted.',
-  },
-  failed: { description: 'Everything else, after retries.' },
+  attempted: 'Always `delivered + removed + failed`.',
+  delivered: 'The push service accepted the message.',
+  removed: 'The push service says that the subscription is gone (404 or 410): it was deleted.',
+  failed: 'Everything else, after retries.',
 };
 
 export const failuresField = {
@@ -78,54 +83,40 @@ function reasonFields() {
   return Object.fromEntries(facts) as Record<FailureReason, Fact>;
 }
 
-export const unreachedField: Fact = {
-  description:
-    'At least this many subscribers were not attempted: the time ran out, the database failed, a function ' +
-    'crashed, or the notification was [stopped](#stop-a-notification). Absent if all were attempted. With ' +
-    '`channels` or `seenWithinDays`, only subscribers that were read are counted, and at least 1.',
-};
+export const unreachedField: Fact =
+  'At least this many subscribers were not attempted: the time ran out, the database failed, a function ' +
+  'crashed, or the notification was [stopped](#stop-a-notification). Absent if all were attempted. With ' +
+  '`channels` or `seenWithinDays`, only subscribers that were read are counted, and at least 1.';
 
-export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
+export const idField: Fact = 'The notification’s id: a UUID of version 7.';
 
-export const statusField: Fact = {
-  description:
-    '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and its ' +
-    'work is not continued. `stopping`: it was [stopped](#stop-a-notification), and functions may still ' +
-    'push. `stopped`: it was stopped, and they have ended.',
-};
+export const statusField: Fact =
+  '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and its ' +
+  'work is not continued. `stopping`: it was [stopped](#stop-a-notification), and functions may still ' +
+  'push. `stopped`: it was stopped, and they have ended.';
 
 /** A notification with its counts. */
 export const notification = component('Notification', notificationSchema, {
   id: idField,
   ...asIn('the request of [send](#send)', contentOfResponse),
-  audience: {
-    description:
-      '`"everyone"`, or what the send selected, such as ' +
-      '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. `users` is the number of user ids.',
-  },
+  audience:
+    '`"everyone"`, or what the send selected, such as ' +
+    '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. `users` is the number of user ids.',
   status: statusField,
-  sentAt: { description: 'RFC 3339 date-time.' },
-  sentBy: {
-    description: 'The member who sent it. Absent if it was sent with the secret key.',
-  },
+  sentAt: 'RFC 3339 date-time.',
+  sentBy: 'The member who sent it. Absent if it was sent with the secret key.',
   ...asIn('the response of [send](#send)', {
     ...countFields,
     failures: failuresField,
     unreached: unreachedField,
   }),
-  usersReached: {
-    description:
-      'User ids with at least one delivered push. Absent while the status is `sending`, and for a broadcast.',
-  },
-  shown: {
-    description: 'Reports of browsers, times `shownSample` if it is present.',
-  },
-  clicked: { description: 'Reports of browsers.' },
-  shownSample: {
-    description:
-      'One browser in this many reports `shown`, which is then ' +
-      '[an estimate](operating.md#a-sample-of-shown-events). Absent if every browser reports it.',
-  },
+  usersReached:
+    'User ids with at least one delivered push. Absent while the status is `sending`, and for a broadcast.',
+  shown: 'Reports of browsers, times `shownSample` if it is present.',
+  clicked: 'Reports of browsers.',
+  shownSample:
+    'One browser in this many reports `shown`, which is then ' +
+    '[an estimate](operating.md#a-sample-of-shown-events). Absent if every browser reports it.',
 });
 
 export const getNotification: Operation = {
@@ -164,8 +155,8 @@ export const listNotifications: Operation = {
   summary: 'List notifications',
   description: 'Returns the project’s notifications, the newest first.',
   query: described(z.object({ limit, cursor }), {
-    limit: { description: 'Most notifications in the response.' },
-    cursor: { description: '`nextCursor` of the previous response. The first page needs none.' },
+    limit: 'Most notifications in the response.',
+    cursor: '`nextCursor` of the previous response. The first page needs none.',
   }),
   responses: {
     200: {
@@ -175,7 +166,7 @@ export const listNotifications: Operation = {
           description: 'Each as in the response of [read a notification](#read-a-notification).',
           component: notification,
         },
-        nextCursor: { description: 'Where the next page starts; absent on the last page.' },
+        nextCursor: 'Where the next page starts; absent on the last page.',
       }),
     },
   },
