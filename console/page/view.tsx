@@ -47,8 +47,6 @@ type Children = { readonly children: ReactNode };
 
 interface ViewProps extends Children {
   readonly title: string;
-  /** In place of the title, if it is not a text only. */
-  readonly heading?: ReactNode;
   /** The link above the title. */
   readonly parent?: { readonly text: string; readonly href: string };
   /** Below the title. */
@@ -60,7 +58,7 @@ interface ViewProps extends Children {
 let hasShownView = false;
 
 /** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
-export function View({ title, heading = title, parent, meta, actions, children }: ViewProps) {
+export function View({ title, parent, meta, actions, children }: ViewProps) {
   const { projectId } = useSession();
   const element = useRef<HTMLHeadingElement>(null);
   // Before the person can type or press anything in the view.
@@ -85,7 +83,7 @@ export function View({ title, heading = title, parent, meta, actions, children }
       <Group align="start" gap="sm" mih={36} mb={{ base: 'md', sm: 'xl' }}>
         <Stack gap="xs" pt={4} miw={0} flex={`999 1 ${meta === undefined ? 8 : 16}rem`}>
           <Title order={1} ref={element} tabIndex={-1} style={{ outline: 'none' }}>
-            {heading}
+            <bdi>{title}</bdi>
           </Title>
           {meta}
         </Stack>

@@ -1,6 +1,5 @@
 import { Badge, Box, Text } from '@mantine/core';
 import { countText } from '../../../contract/text/text.ts';
-import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';
 import type { NotificationResult } from '../../../contract/wire/notification.ts';
 import {
   audienceSize,
@@ -64,7 +63,7 @@ function Row({
     <tr {...as('row')} data-id={id} style={{ position: 'relative' }}>
       <td {...as('cell')}>
         <a href={href({ notificationId: id })} title={title}>
-          <TitleText title={title} />
+          <bdi>{title}</bdi>
         </a>
         <Text fz="hint" c="var(--faint)" truncate className="wide">
           <bdi>{capitalized(audienceText(notification))}</bdi>
@@ -94,16 +93,6 @@ function Row({
 
 /** In a cell without a value. */
 const none = <span className="wide">–</span>;
-
-/** The title of a notification, in its own direction. One without a visible character has a text in its place. */
-export function TitleText({ title }: { title: string }) {
-  if (hasVisibleCharacter(title)) return <bdi>{title}</bdi>;
-  return (
-    <Text component="em" inherit c="var(--faint)">
-      No title
-    </Text>
-  );
-}
 
 /** What became of a notification, in a word. */
 export function Outcome({ notification }: { notification: NotificationResult }) {

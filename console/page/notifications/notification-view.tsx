@@ -2,7 +2,6 @@ import { Box, Button, Code, Flex, Group, Menu } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';
 import type { NotificationResult } from '../../../contract/wire/notification.ts';
 import { isInProgress } from '../../../contract/wire/notification-status.ts';
 import { contentOf } from '../../../contract/wire/send-fields.ts';
@@ -27,7 +26,7 @@ import {
   View,
 } from '../view.tsx';
 import { Delivery, Reasons } from './delivery.tsx';
-import { Outcome, TitleText } from './notification-table.tsx';
+import { Outcome } from './notification-table.tsx';
 
 /** One notification: who got it, who did not and why, and its content. */
 export function NotificationView({ id }: { id: string }) {
@@ -55,8 +54,7 @@ export function NotificationView({ id }: { id: string }) {
   );
   return (
     <View
-      title={hasVisibleCharacter(title) ? title : 'No title'}
-      heading={<TitleText title={title} />}
+      title={title}
       parent={parent}
       meta={meta}
       actions={<Actions notification={notification} />}

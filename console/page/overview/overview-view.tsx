@@ -9,7 +9,7 @@ import { rateText, shownRate, timeText } from '../format.ts';
 import { NewNotification } from '../frame.tsx';
 import { Icon } from '../icons.tsx';
 import { Delivery } from '../notifications/delivery.tsx';
-import { NotificationTable, TitleText } from '../notifications/notification-table.tsx';
+import { NotificationTable } from '../notifications/notification-table.tsx';
 import { mayDo, useSession } from '../session.ts';
 import { Card, Hint, Pending, Time, View } from '../view.tsx';
 import { Checklist } from './checklist.tsx';
@@ -179,7 +179,7 @@ function Only({ notification }: { readonly notification: NotificationResult }) {
     <div>
       <Text mb="xs">
         <Anchor href={href({ notificationId: notification.id })} inherit>
-          <TitleText title={notification.title} />
+          <bdi>{notification.title}</bdi>
         </Anchor>
         , <Time at={notification.sentAt} style="long" />
       </Text>

@@ -1,5 +1,4 @@
 import { countText } from '../../../contract/text/text.ts';
-import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';
 import type { NotificationList, NotificationResult } from '../../../contract/wire/notification.ts';
 import { isInProgress } from '../../../contract/wire/notification-status.ts';
 import type { ProjectResult } from '../../../contract/wire/project-result.ts';
@@ -148,9 +147,6 @@ export function noticeOf(
 
 function lossNotice(notification: NotificationResult): Notice {
   const { word, tone } = deliveryVerdict(notification);
-  const title = hasVisibleCharacter(notification.title)
-    ? `“${notification.title}”`
-    : 'The last notification';
   const what =
     word === 'Interrupted'
       ? 'was interrupted'
@@ -159,7 +155,7 @@ function lossNotice(notification: NotificationResult): Notice {
         : 'did not reach everyone';
   const [lost, size] = [lostOf(notification), audienceSize(notification)];
   return {
-    title: `${title} ${what}.`,
+    title: `“${notification.title}” ${what}.`,
     text: `${countText(lost)} of ${countText(size)} did not get it.`,
     tone: tone === 'bad' ? 'bad' : 'warning',
     notificationId: notification.id,
