@@ -15,12 +15,12 @@ import { useRef, useState } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { type AudienceCounts, channelsByCount } from '../../contract/wire/project-result.ts';
 import { type UserSubscriptions, userSchema } from '../../contract/wire/user.ts';
-import { useNotifications, useProject } from './calls/queries.ts';
+import { useNotifications, useProject } from './calls.ts';
 import { LineChart } from './charts.tsx';
 import { rateText } from './format.ts';
-import { Growth } from './overview/overview-view.tsx';
-import { audienceAfter, completeBroadcasts } from './overview/summary.ts';
+import { Growth } from './overview-view.tsx';
 import { mayDo, useSession } from './session.ts';
+import { audienceAfter, completeBroadcasts } from './summary.ts';
 import {
   Card,
   Hint,

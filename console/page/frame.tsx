@@ -10,7 +10,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
-import { useProject } from './calls/queries.ts';
+import { useProject } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import { type Place, type ViewName, viewTitles } from './place.ts';
 import { type Access, isOffered, mayDo, useSession } from './session.ts';

@@ -1,10 +1,10 @@
 import { Button, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { countText } from '../../contract/text/text.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
-import { useProject } from './calls/queries.ts';
+import { useProject } from './calls.ts';
 import { monthEndText, timeText } from './format.ts';
 import { keyTexts, useColors } from './frame.tsx';
-import { SiteSnippet } from './overview/checklist.tsx';
+import { SiteSnippet } from './overview-view.tsx';
 import { useSession } from './session.ts';
 import { Card, Choice, CopiedText, Facts, Hint, Pending, View } from './view.tsx';
 

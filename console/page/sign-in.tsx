@@ -8,7 +8,7 @@ import {
   secretKeyPattern,
   secretKeyPrefix,
 } from '../../contract/wire/formats.ts';
-import { projectClient } from './calls/queries.ts';
+import { projectClient } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import type { SignedIn } from './session.ts';
 import { Hint, Problem, submitting } from './view.tsx';

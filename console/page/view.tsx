@@ -30,7 +30,7 @@ import {
   useState,
 } from 'react';
 import type { Tone } from '../../contract/wording/delivery-verdict.ts';
-import { failureText } from './calls/failure-text.ts';
+import { failureText } from './calls.ts';
 import { agoText, timeText } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { useSession } from './session.ts';

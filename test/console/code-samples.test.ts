@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
-import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
+import { codeSample, type SampleLanguage } from '../../console/page/code-samples.ts';
 import type { SendRequest } from '../../contract/wire/notification.ts';
 
 const project = { baseUrl: 'https://push.example', projectId: 'shop', respondAsync: false };

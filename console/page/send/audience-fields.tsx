@@ -18,7 +18,7 @@ import { channelPattern } from '../../../contract/wire/formats.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { type AudienceCounts, channelsByCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
-import { useProject } from '../calls/queries.ts';
+import { useProject } from '../calls.ts';
 import { Icon } from '../icons.tsx';
 import { fieldId, issueAt, SendField, useForm } from './send-field.tsx';
 import {

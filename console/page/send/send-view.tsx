@@ -26,12 +26,11 @@ import {
 } from '../../../contract/wire/send-fields.ts';
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-import { subscribedUserId } from '../calls/local-stack.ts';
-import { useProject } from '../calls/queries.ts';
-import { CodeSample } from '../code/code-sample.tsx';
+import { useProject } from '../calls.ts';
+import { CodeSample } from '../code-sample.tsx';
 import { Icon } from '../icons.tsx';
-import { NotificationPreview, PlatformPreview } from '../preview/notification-preview.tsx';
-import { messageBytes } from '../preview/shown-on.ts';
+import { subscribedUserId } from '../local-view.tsx';
+import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
 import { useSession } from '../session.ts';
 import { Dialog, Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';

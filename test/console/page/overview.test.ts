@@ -6,7 +6,7 @@ import {
   lastBroadcasts,
   monthOf,
   noticeOf,
-} from '../../../console/page/overview/summary.ts';
+} from '../../../console/page/summary.ts';
 import type { NotificationResult } from '../../../contract/wire/notification.ts';
 import type { ProjectResult } from '../../../contract/wire/project-result.ts';
 

@@ -1,7 +1,7 @@
-import { shellString } from '../../../contract/text/text.ts';
-import type { SendRequest } from '../../../contract/wire/notification.ts';
-import { pathOf } from '../../../contract/wire/path-of.ts';
-import { routes } from '../../../contract/wire/routes.ts';
+import { shellString } from '../../contract/text/text.ts';
+import type { SendRequest } from '../../contract/wire/notification.ts';
+import { pathOf } from '../../contract/wire/path-of.ts';
+import { routes } from '../../contract/wire/routes.ts';
 
 /** Names for people, in the order of the tabs. */
 export const sampleLanguages = {

@@ -1,14 +1,14 @@
-import { countText } from '../../../contract/text/text.ts';
-import type { NotificationList, NotificationResult } from '../../../contract/wire/notification.ts';
-import { isInProgress } from '../../../contract/wire/notification-status.ts';
-import type { ProjectResult } from '../../../contract/wire/project-result.ts';
+import { countText } from '../../contract/text/text.ts';
+import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import {
   audienceSize,
   deliveryVerdict,
   lostOf,
   needsAttention,
-} from '../../../contract/wording/delivery-verdict.ts';
-import { dateText, monthEndText } from '../format.ts';
+} from '../../contract/wording/delivery-verdict.ts';
+import { dateText, monthEndText } from './format.ts';
 
 /** What the overview says of a project and the latest of its notifications. */
 
