@@ -107,8 +107,10 @@ const inputTypes: Readonly<Record<string, string>> = { url: 'url', time: 'dateti
 
 /** A field whose value is typed, or chosen from texts. */
 function TextField({ path, value, onChange }: TextFieldProps) {
-  const { label, hint, kind, length, rows, placeholder, choices, isRequired } = fieldAt(path)!;
-  const used = length !== undefined && `${[...value].length} of ${countText(length)}`;
+  const { label, hint, kind, max, format, lines, placeholder, choices, isRequired } =
+    fieldAt(path)!;
+  const isProse = kind === 'text';
+  const used = isProse && format === undefined && `${[...value].length} of ${countText(max!)}`;
   const note = used || (kind === 'url' && !isRequired && 'optional');
   const shared = {
     id: fieldId(path),
@@ -131,7 +133,6 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     return <NativeSelect {...shared} data={[{ value: '', label: 'Default' }, ...data]} />;
   }
   // User ids, channels and data are no words of a language.
-  const isProse = kind === 'text';
   const typed = {
     ...shared,
     pos: 'relative' as const,
@@ -139,8 +140,8 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     spellCheck: isProse,
     autoCapitalize: isProse ? undefined : 'none',
   };
-  if (rows !== undefined)
-    return <Textarea {...typed} rows={rows} autosize minRows={rows} maxRows={12} />;
+  if (lines !== undefined)
+    return <Textarea {...typed} rows={lines} autosize minRows={lines} maxRows={12} />;
   return (
     <TextInput
       {...typed}

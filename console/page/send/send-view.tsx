@@ -99,13 +99,9 @@ export function SendView() {
 
   /** A test does not go to the audience of the form. */
   const issuesOf = (ofTest: boolean) =>
-    ofTest
-      ? issues.filter(({ path }) => !audienceGroups.some((group) => isIn(path, group)))
-      : issues;
+    ofTest ? issues.filter(({ path }) => !isIn(path, audienceGroups)) : issues;
   const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
-  const hasOptionIssue = shownIssues.some(({ path }) =>
-    optionGroups.some((group) => isIn(path, group)),
-  );
+  const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
   // The fields have their errors by then.
   useLayoutEffect(() => {
