@@ -19,7 +19,7 @@ import { useNotifications, useProject } from './calls.ts';
 import { LineChart } from './charts.tsx';
 import { rateText } from './format.ts';
 import { Growth } from './overview-view.tsx';
-import { mayDo, useSession } from './session.ts';
+import { useSession } from './session.ts';
 import { audienceAfter, completeBroadcasts } from './summary.ts';
 import {
   Card,
@@ -42,7 +42,7 @@ const fewestPoints = 7;
 
 /** How many can be reached, in which channels, whether they grow; and what one user has. */
 export function AudienceView() {
-  const { access, href } = useSession();
+  const { may, href } = useSession();
   const project = useProject();
   const list = useNotifications();
   const { subscribers = 0, sample } = project.data ?? {};
@@ -82,7 +82,7 @@ export function AudienceView() {
         {sample !== undefined && subscribers > 0 && (
           <Sample sample={sample} subscribers={subscribers} />
         )}
-        {mayDo(access).findUser && <FindUser />}
+        {may.findUser && <FindUser />}
       </Stack>
     </View>
   );
@@ -144,14 +144,13 @@ interface Removal {
 
 /** Looks up the browsers of one user id, and removes them. */
 function FindUser() {
-  const { client, access } = useSession();
+  const { client, may } = useSession();
   const [userId, setUserId] = useState('');
   const [issue, setIssue] = useState<string>();
   const [found, setFound] = useState<UserSubscriptions>();
   const [message, setMessage] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   const { ask, dialog } = useConfirm();
-  const mayRemove = mayDo(access).removeUser;
 
   const lookUp = useMutation({
     mutationFn: (wanted: string) => client.user(wanted),
@@ -217,7 +216,7 @@ function FindUser() {
         {found === undefined && message === undefined && (
           <Hint>
             Enter the id that your site gives a visitor. You see each browser
-            {mayRemove && ', and can remove it'}.
+            {may.removeUser && ', and can remove it'}.
           </Hint>
         )}
       </div>
@@ -231,7 +230,7 @@ function FindUser() {
                   Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
                 </Hint>
               </div>
-              {mayRemove && (
+              {may.removeUser && (
                 <Button
                   variant="subtle"
                   color="bad"
@@ -245,7 +244,7 @@ function FindUser() {
           ))}
         </ul>
       )}
-      {mayRemove && found !== undefined && found.subscriptions > 0 && (
+      {may.removeUser && found !== undefined && found.subscriptions > 0 && (
         <MoreActions>
           <Menu.Item color="bad" onClick={() => askToRemove({ user: found })}>
             Remove all

@@ -13,13 +13,13 @@ import { type ReactNode, useRef } from 'react';
 import { useProject } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import { type Place, type ViewName, viewTitles } from './place.ts';
-import { type Access, isOffered, mayDo, useSession } from './session.ts';
+import { type Access, isOffered, useSession } from './session.ts';
 import { MenuChoice, Round } from './view.tsx';
 
 /** What surrounds every view: the project, the links to the views, and whose key it is. On phones it is a head. */
 export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const session = useSession();
-  const { projectId, access, href } = session;
+  const { projectId, href } = session;
   const name = useProject().data?.name ?? projectId;
   const main = useRef<HTMLElement>(null);
   const current = place.view === 'notification' ? 'notifications' : place.view;
@@ -71,7 +71,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
             )}
           </Box>
         </Flex>
-        {mayDo(access).send && <NewNotification visibleFrom="sm" />}
+        <NewNotification visibleFrom="sm" />
         <nav aria-label="Views">
           {views.map((view) => (
             <a key={view} href={href(view)} aria-current={view === current ? 'page' : undefined}>
@@ -106,9 +106,10 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   );
 }
 
-/** Opens an empty form. Where a view has an ink button of its own, this one has none: see `console.css`. */
+/** Opens the form, for those who may send. Where a view has an ink button of its own, this one has none: see `console.css`. */
 export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }) {
-  const { href } = useSession();
+  const { may, href } = useSession();
+  if (!may.send) return null;
   return (
     <Button
       component="a"

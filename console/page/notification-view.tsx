@@ -33,7 +33,7 @@ import { estimated, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
 import { contentTexts, formOf, readSendForm } from './send/send-form.ts';
-import { mayDo, useSession } from './session.ts';
+import { useSession } from './session.ts';
 import {
   Card,
   CopiedText,
@@ -112,7 +112,7 @@ export function NotificationView({ id }: { id: string }) {
 
 /** Sends it again, or stops it while it is being sent; and what is needed seldom. */
 function Actions({ notification }: { notification: NotificationResult }) {
-  const { client, access, href, setDraft } = useSession();
+  const { client, may, href, change } = useSession();
   const { id, title, status, audience } = notification;
   const queries = useQueryClient();
   const { ask, dialog } = useConfirm();
@@ -131,17 +131,16 @@ function Actions({ notification }: { notification: NotificationResult }) {
       onConfirm: () => stop.mutate(),
     });
   const form = formOf(notification);
-  const maySend = mayDo(access).send;
   return (
     <Group gap="xs" wrap="nowrap">
       <Problem error={stop.error} />
-      {maySend && status === 'sending' && (
+      {may.send && status === 'sending' && (
         <Button color="danger" loading={stop.isPending} onClick={askToStop}>
           Stop
         </Button>
       )}
-      {maySend && !isInProgress(status) && (
-        <LinkButton href={href('send')} onClick={() => setDraft(() => form)}>
+      {may.send && !isInProgress(status) && (
+        <LinkButton href={href('send')} onClick={() => change(form)}>
           Send again
         </LinkButton>
       )}
@@ -345,15 +344,15 @@ function ReasonAction({
   reason,
   count,
 }: DeliveryProps & { reason: FailureReason; count: number }) {
-  const { projectId, access, href, setDraft } = useSession();
+  const { projectId, may, href, change } = useSession();
   const { heading, text, action } = failureTexts[reason];
   const { id, sentAt } = notification;
   if (action === undefined) return null;
   if (action === 'openSettings')
     return <LinkButton href={href('settings')}>{linkTexts[action]}</LinkButton>;
   if (action !== 'copyNote') {
-    return mayDo(access).send ? (
-      <LinkButton href={href('send')} onClick={() => setDraft(() => formOf(notification))}>
+    return may.send ? (
+      <LinkButton href={href('send')} onClick={() => change(formOf(notification))}>
         {linkTexts[action]}
       </LinkButton>
     ) : null;

@@ -15,7 +15,7 @@ import { useNotifications } from './calls.ts';
 import { capitalized, dateText, rateText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
-import { mayDo, useSession } from './session.ts';
+import { useSession } from './session.ts';
 import { Choice, Hint, LinkButton, MenuChoice, Nothing, Pending, Time, View } from './view.tsx';
 
 const stages = { all: 'All', attention: 'Needs attention', progress: 'In progress' } as const;
@@ -41,7 +41,7 @@ const noFilters: Filters = { search: '', stage: 'all', audience: 'any', sender: 
 
 /** The project's notifications, the newest first, with a search and filters. */
 export function NotificationsView() {
-  const { access, href } = useSession();
+  const { may, href } = useSession();
   const list = useNotifications();
   const [filters, setFilters] = useState(noFilters);
   const change = (changes: Partial<Filters>) =>
@@ -62,7 +62,7 @@ export function NotificationsView() {
     </Button>
   );
   return (
-    <View title="Notifications" actions={mayDo(access).send && <NewNotification hiddenFrom="sm" />}>
+    <View title="Notifications" actions={<NewNotification hiddenFrom="sm" />}>
       <Group role="search" gap="xs" mb={12}>
         <TextInput
           type="search"
@@ -116,9 +116,7 @@ export function NotificationsView() {
               icon="notifications"
               text={`What you send will be here, for ${limits.notificationRetentionDays} days.`}
             >
-              {mayDo(access).send && (
-                <LinkButton href={href('send')}>Write the first one</LinkButton>
-              )}
+              {may.send && <LinkButton href={href('send')}>Write the first one</LinkButton>}
             </Nothing>
           )}
           {found.length === 0 && isFiltered && (

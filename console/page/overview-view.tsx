@@ -10,7 +10,7 @@ import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
 import { NotificationTable } from './notifications-view.tsx';
-import { mayDo, useSession } from './session.ts';
+import { useSession } from './session.ts';
 import { growthOf, lastBroadcasts, monthOf, type Notice, noticeOf } from './summary.ts';
 import {
   Card,
@@ -27,14 +27,13 @@ import {
 
 /** Whether the last notifications arrived, and what somebody must do. */
 export function OverviewView() {
-  const { access } = useSession();
   const project = useProject();
   const list = useNotifications();
   const hasResults = (list.data?.notifications.length ?? 0) > 0;
   const actions = (
     <Group gap="sm">
       {hasResults && <Hint>{monthOf(list.data!, Date.now()).period}</Hint>}
-      {mayDo(access).send && <NewNotification hiddenFrom="sm" />}
+      <NewNotification hiddenFrom="sm" />
     </Group>
   );
   return (
@@ -246,7 +245,7 @@ export function Checklist({
   project: ProjectResult;
   list: NotificationList;
 }) {
-  const { access, isLocal, href } = useSession();
+  const { may, isLocal, href } = useSession();
   const { subscribers } = project;
   const hasSent = notifications.length > 0;
   const are = subscribers === 1 ? 'is' : 'are';
@@ -277,7 +276,7 @@ export function Checklist({
       title: 'Send a notification',
       isDone: hasSent,
       texts: ['To everyone who is subscribed, or to yourself as a test.'],
-      action: mayDo(access).send && (
+      action: may.send && (
         <Button component="a" href={href('send')}>
           New notification
         </Button>

@@ -20,7 +20,8 @@ import { type AudienceCounts, channelsByCount } from '../../../contract/wire/pro
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
 import { useProject } from '../calls.ts';
 import { Icon } from '../icons.tsx';
-import { fieldId, issueAt, SendField, useForm } from './send-field.tsx';
+import { useSession } from '../session.ts';
+import { fieldId, SendField, useIssue } from './send-field.tsx';
 import {
   type AudienceChoice,
   fields,
@@ -33,7 +34,7 @@ import {
 
 /** To whom the notification goes. Another choice keeps what was entered for this one. */
 export function AudienceFields() {
-  const { form, change } = useForm();
+  const { draft: form, change } = useSession();
   const { data: project } = useProject();
   const choices: Readonly<Record<AudienceChoice, readonly [name: string, hint: string]>> = {
     everyone: ['Everyone', project ? countOf(project.subscribers, 'subscriber') : ''],
@@ -92,8 +93,8 @@ const mostChips = 12;
 /** The channels and the last visit that select a part of the subscribers. */
 function Conditions() {
   const { sample, subscribers = 0 } = useProject().data ?? {};
-  const { form, change, issues } = useForm();
-  const chosen = linesOf(form.channels);
+  const { draft, change } = useSession();
+  const chosen = linesOf(draft.channels);
   const setChosen = (names: readonly string[]) => change({ channels: names.join('\n') });
   const size = (found: number) =>
     sample !== undefined && sample.subscribers > 0
@@ -105,9 +106,9 @@ function Conditions() {
     value: days,
     label: `Within ${days} days (${size(found)})`,
   }));
-  const days = form.seenWithinDays;
+  const days = draft.seenWithinDays;
   const isOther = days !== '' && counted.every(({ value }) => value !== days);
-  const issue = issueAt(issues, 'channels');
+  const issue = useIssue('channels');
   return (
     <>
       <Input.Wrapper
@@ -135,7 +136,7 @@ function Conditions() {
       <NativeSelect
         id={fieldId('seenWithinDays')}
         label={fields.seenWithinDays.label}
-        error={issueAt(issues, 'seenWithinDays')}
+        error={useIssue('seenWithinDays')}
         value={days}
         onChange={(event) => change({ seenWithinDays: event.currentTarget.value })}
         data={[

@@ -34,7 +34,7 @@ import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.t
 import { useSession } from '../session.ts';
 import { Dialog, Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { Fields, FormContext, SendField } from './send-field.tsx';
+import { Fields, IssuesContext, SendField } from './send-field.tsx';
 import {
   emptySendForm,
   fieldAt,
@@ -52,10 +52,8 @@ const optionGroups = fieldGroups.filter(
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
-  const { client, projectId, isLocal, href, draft, setDraft, testUserId, setTestUserId } =
+  const { client, projectId, isLocal, href, draft, change, testUserId, setTestUserId } =
     useSession();
-  const change = (changes: Partial<SendForm>) =>
-    setDraft((current) => ({ ...current, ...changes }));
   const { data: project } = useProject();
   const { notification, issues } = readSendForm(draft);
   const [first] = notification.recipients ?? [];
@@ -84,7 +82,7 @@ export function SendView() {
   const send = useMutation({
     mutationFn: () => post(notification, true),
     onSuccess: ({ id }) => {
-      setDraft(() => emptySendForm);
+      change(emptySendForm);
       location.hash = href({ notificationId: id });
     },
     onError,
@@ -185,7 +183,7 @@ export function SendView() {
         style={{ gridTemplateColumns: 'minmax(0, 1fr) 364px', columnGap: 40, alignItems: 'start' }}
         onSubmit={submitting(attemptSend)}
       >
-        <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
+        <IssuesContext.Provider value={shownIssues}>
           <Section title="Message">
             <SendFields names={namesIn('Message')} />
           </Section>
@@ -238,7 +236,7 @@ export function SendView() {
               <CodeSample notification={notification} />
             </Disclosure>
           </Section>
-        </FormContext.Provider>
+        </IssuesContext.Provider>
         <Box
           hiddenFrom="lg"
           pos="fixed"
