@@ -8,7 +8,7 @@ import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import { type LocalSession, localPaths } from '../local-stack.ts';
 import { useProject } from './calls.ts';
 import { useSession } from './session.ts';
-import { Card, Disclosure, Facts, LinkButton, Problem, Round, View } from './view.tsx';
+import { Card, Disclosure, Fact, LinkButton, Problem, Round, View } from './view.tsx';
 
 /** Not bundled: the page tests the file that sites use. */
 const checkPath = '/carillon-check.mjs';
@@ -173,7 +173,13 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
       </Disclosure>
       {isSubscribed && (
         <Disclosure title="Details" hint="Endpoint and keys">
-          <Facts facts={Object.entries({ endpoint, ...keys })} />
+          <dl>
+            {Object.entries({ endpoint, ...keys }).map(([name, text]) => (
+              <Fact key={name} name={name}>
+                {text}
+              </Fact>
+            ))}
+          </dl>
         </Disclosure>
       )}
     </>

@@ -39,7 +39,7 @@ import {
   CopiedText,
   Dialog,
   Disclosure,
-  Facts,
+  Fact,
   Hint,
   Inside,
   LinkButton,
@@ -92,14 +92,19 @@ export function NotificationView({ id }: { id: string }) {
         <Box flex="1 1 18rem" miw={0}>
           <Card title="Content">
             <NotificationPreview notification={contentOf(notification)} isWhole />
-            <Facts
-              facts={[
-                // The preview shows title and text whole.
-                ...contentTexts(notification).filter(([name]) => !['Title', 'Text'].includes(name)),
-                ['State in the API', <Code key="state">{status}</Code>],
-                ['Id', <CopiedText key="id" text={id} what="the id" />],
-              ]}
-            />
+            <dl>
+              {contentTexts(notification).map(([name, text]) => (
+                <Fact key={name} name={name}>
+                  {text}
+                </Fact>
+              ))}
+              <Fact name="State in the API">
+                <Code>{status}</Code>
+              </Fact>
+              <Fact name="Id">
+                <CopiedText text={id} what="the id" />
+              </Fact>
+            </dl>
             {audience !== 'everyone' && audience.users !== undefined && (
               <Hint>The user ids and their values are not stored.</Hint>
             )}

@@ -16,7 +16,7 @@ import {
   Card,
   CodeBlock,
   CopiedText,
-  Facts,
+  Fact,
   Hint,
   Pending,
   Round,
@@ -328,18 +328,13 @@ export function SiteSnippet({
 </script>
 <button onclick="push.subscribe()">Notify me</button>`;
   return (
-    <Facts
-      isStacked
-      facts={[
-        [
-          'Application server key',
-          <CopiedText key="key" text={applicationServerKey} what="the key" />,
-        ],
-        [
-          'A page, with carillon.js and carillon-sw.js of the package at the root of its site',
-          <CodeBlock key="snippet" code={snippet} what="the snippet" />,
-        ],
-      ]}
-    />
+    <dl className="stacked">
+      <Fact name="Application server key">
+        <CopiedText text={applicationServerKey} what="the key" />
+      </Fact>
+      <Fact name="A page, with carillon.js and carillon-sw.js of the package at the root of its site">
+        <CodeBlock code={snippet} what="the snippet" />
+      </Fact>
+    </dl>
   );
 }

@@ -6,7 +6,7 @@ import { monthEndText, timeText } from './format.ts';
 import { keyTexts, useColors } from './frame.tsx';
 import { SiteSnippet } from './overview-view.tsx';
 import { useSession } from './session.ts';
-import { Card, Choice, CopiedText, Facts, Hint, Pending, View } from './view.tsx';
+import { Card, Choice, CopiedText, Fact, Hint, Pending, View } from './view.tsx';
 
 /** Which project it is, what a page needs, its limits, and whose key this is. */
 export function SettingsView() {
@@ -22,18 +22,18 @@ export function SettingsView() {
         <Stack>
           {project !== undefined && (
             <Card title="Project">
-              <Facts
-                isStacked
-                facts={[
-                  ['Name', <bdi key="name">{project.name}</bdi>],
-                  ['Id', <CopiedText key="id" text={projectId} what="the id" />],
-                  [
-                    'Service',
-                    <CopiedText key="service" text={location.origin} what="the address" />,
-                  ],
-                  ['Created', timeText(project.createdAt)],
-                ]}
-              />
+              <dl className="stacked">
+                <Fact name="Name">
+                  <bdi>{project.name}</bdi>
+                </Fact>
+                <Fact name="Id">
+                  <CopiedText text={projectId} what="the id" />
+                </Fact>
+                <Fact name="Service">
+                  <CopiedText text={location.origin} what="the address" />
+                </Fact>
+                <Fact name="Created">{timeText(project.createdAt)}</Fact>
+              </dl>
             </Card>
           )}
           {project !== undefined && <Limits project={project} />}
@@ -48,13 +48,12 @@ export function SettingsView() {
             <Choice {...colors} />
           </Card>
           <Card title="This key">
-            <Facts
-              isStacked
-              facts={[
-                ['Role', role],
-                ['Name', <bdi key="name">{name}</bdi>],
-              ]}
-            />
+            <dl className="stacked">
+              <Fact name="Role">{role}</Fact>
+              <Fact name="Name">
+                <bdi>{name}</bdi>
+              </Fact>
+            </dl>
             <Button variant="default" onClick={signOut} style={{ alignSelf: 'start' }}>
               Sign out
             </Button>

@@ -164,33 +164,16 @@ export const Row = ({ name, children }: { name?: string; children: ReactNode }) 
   </Group>
 );
 
-/** Names and values; on request, a name is above its value. */
-export const Facts = ({
-  facts,
-  isStacked,
-}: {
-  facts: readonly (readonly [string, ReactNode])[];
-  isStacked?: boolean;
-}) => (
-  <Box component="dl" w="100%">
-    {facts.map(([name, value]) => (
-      <Flex
-        key={name}
-        className="row"
-        direction={isStacked ? 'column' : 'row'}
-        wrap="wrap"
-        columnGap="xs"
-        py={10}
-      >
-        <Text component="dt" c="dimmed" miw="5.25rem">
-          {name}
-        </Text>
-        <Box component="dd" flex={isStacked ? undefined : '1 1 8rem'} miw={0} w="100%">
-          {value}
-        </Box>
-      </Flex>
-    ))}
-  </Box>
+/** A name and its value, in a `dl`. In a `stacked` one, the name is above the value. */
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Flex className="row" wrap="wrap" columnGap="xs" py={10}>
+    <Text component="dt" c="dimmed" miw="5.25rem">
+      {name}
+    </Text>
+    <Box component="dd" flex="1 1 8rem" miw={0}>
+      {children}
+    </Box>
+  </Flex>
 );
 
 interface DisclosureProps extends Children {

@@ -223,12 +223,12 @@ export function formOf({ audience, ...content }: SentContent): SendForm {
   };
 }
 
-/** The labels and texts of what was sent. */
-export function contentTexts(content: NotificationContent): readonly (readonly [string, string])[] {
-  const sent: Readonly<Partial<Record<FieldName, unknown>>> = content;
-  return fieldNames.flatMap((name) =>
-    sent[name] === undefined ? [] : [[fields[name].label, textOf(fields[name], sent[name])]],
-  );
+/** The labels and texts of what was sent, besides title and body. */
+export function contentTexts({ title, body, ...others }: NotificationContent) {
+  const sent: Readonly<Partial<Record<FieldName, unknown>>> = others;
+  return fieldNames
+    .filter((name) => sent[name] !== undefined)
+    .map((name) => [fields[name].label, textOf(fields[name], sent[name])] as const);
 }
 
 function textOf({ kind, choices }: FormField, value: unknown): string {
