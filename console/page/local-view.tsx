@@ -10,8 +10,8 @@ import { useProject } from './calls.ts';
 import { useSession } from './session.ts';
 import { Card, Disclosure, Fact, LinkButton, Problem, Round, View } from './view.tsx';
 
-/** Not bundled: the page tests the file that sites use. */
-const checkPath = '/carillon-check.mjs';
+/** Not bundled: the page tests the files that sites use. */
+const files = { sdk: '/carillon.mjs', check: '/carillon-check.mjs' };
 
 /** How to get a first notification on this machine: what only `npm start` has. */
 export function LocalView() {
@@ -21,7 +21,7 @@ export function LocalView() {
   const check = useMutation({
     mutationFn: async () => {
       const file: typeof import('../../sdk/check/carillon-check.ts') = await import(
-        /* @vite-ignore */ checkPath
+        /* @vite-ignore */ files.check
       );
       await file.showCheck(results.current!, sdk.data!.options);
     },
@@ -77,28 +77,16 @@ type Waiting = keyof typeof waitTexts;
 /** The subscription of this browser, and the buttons that change it. @param onAttempt after each attempt. */
 function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAttempt: () => void }) {
   const queries = useQueryClient();
-  const [state, setState] = useState<keyof typeof states>();
-  const [subscription, setSubscription] = useState<PushSubscription | null>(null);
   const [waiting, setWaiting] = useState<Waiting>();
-  const [userId, setUserId] = useState('');
-
-  async function read() {
-    const [current, permission] = await Promise.all([push.subscription(), push.permission()]);
-    setSubscription(current);
-    const other =
-      permission === 'unsupported' || permission === 'denied' ? permission : 'unsubscribed';
-    setState(current === null ? other : 'subscribed');
-  }
-  useEffect(() => {
-    // What is typed by then is kept.
-    void push.state().then(({ userId: stored = '' }) => setUserId((typed) => typed || stored));
-    void read();
-    // And again after init() has registered the browser.
-    void push.ready.then(read);
-    const onVisible = () => void read();
-    document.addEventListener('visibilitychange', onVisible);
-    return () => document.removeEventListener('visibilitychange', onVisible);
-  }, [push]);
+  const [typed, setTyped] = useState<string>();
+  const { data, refetch } = useQuery({
+    queryKey: ['browser'],
+    queryFn: async () => ({ ...(await push.state()), subscription: await push.subscription() }),
+  });
+  // And again after init() has registered the browser.
+  useEffect(() => void push.ready.then(() => refetch()), [push]);
+  const { subscription = null, permission } = data ?? {};
+  const userId = typed ?? data?.userId ?? '';
 
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ first, work }: { first: Waiting; work: () => Promise<unknown> }) => {
@@ -107,7 +95,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
     },
     onSettled: async () => {
       setWaiting(undefined);
-      await read();
+      await refetch();
       onAttempt();
       await queries.invalidateQueries({ queryKey: ['project'] });
     },
@@ -126,13 +114,15 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
     else change(Notification.permission === 'default' ? 'permission' : 'pushService', subscribe);
   };
 
-  const [status, lead] = states[state ?? 'unsubscribed'];
+  const isRefused = permission === 'unsupported' || permission === 'denied';
+  const [status, lead] =
+    states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
   const { endpoint = '', keys = {} } = subscription?.toJSON() ?? {};
   return (
     <>
       <Group gap="sm">
         <Badge color={isSubscribed ? 'good' : 'neutral'} id="browser-status">
-          {state === undefined ? '…' : status}
+          {data === undefined ? '…' : status}
         </Badge>
         <Text role="status" id="browser-lead" c="dimmed">
           {waiting === undefined ? lead : waitTexts[waiting]}
@@ -142,7 +132,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
         {/* One button, so that it keeps the focus when it has changed the state. */}
         <Button
           variant={isSubscribed ? 'default' : 'filled'}
-          disabled={!push.supported || state === undefined}
+          disabled={!push.supported || data === undefined}
           aria-disabled={isPending}
           onClick={toggle}
         >
@@ -158,7 +148,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             maxLength={limits.userIdLength}
             flex="1 1 12rem"
             value={userId}
-            onChange={(event) => setUserId(event.currentTarget.value)}
+            onChange={(event) => setTyped(event.currentTarget.value)}
           />
           {isSubscribed && (
             <Button
@@ -199,9 +189,12 @@ function SimulatedBrowsers() {
   const [added, setAdded] = useState(0);
   const add = useMutation({
     mutationFn: async () => {
+      const { applicationServerKey } = project!;
+      const query = { projectId, applicationServerKey, count: String(browsersPerRequest) };
+      const path = `${localPaths.simulatedBrowsers}?${new URLSearchParams(query)}`;
       for (let done = 0; done < total; done += browsersPerRequest) {
         setAdded(done);
-        await addSimulatedBrowsers(projectId, project!.applicationServerKey, browsersPerRequest);
+        bodyOrThrow(await attempt(new URL(path, location.origin), { method: 'POST' }));
       }
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['project'] }),
@@ -233,8 +226,6 @@ function SimulatedBrowsers() {
   );
 }
 
-/** What only `npm start` serves: the demo project's key, simulated browsers, and the SDK for this browser. */
-
 /** The demo project, if `npm start` serves this page. A deployed service never has these hosts. */
 export async function localSession(): Promise<LocalSession | undefined> {
   if (!['localhost', '127.0.0.1'].includes(location.hostname)) return undefined;
@@ -242,25 +233,10 @@ export async function localSession(): Promise<LocalSession | undefined> {
   return response?.ok ? response.json() : undefined;
 }
 
-/** Subscribes simulated browsers to a project. @throws {CarillonError} the service's, if it refuses one. */
-export async function addSimulatedBrowsers(
-  projectId: string,
-  applicationServerKey: string,
-  count: number,
-): Promise<void> {
-  const url = new URL(localPaths.simulatedBrowsers, location.origin);
-  const query = { projectId, applicationServerKey, count: String(count) };
-  url.search = new URLSearchParams(query).toString();
-  bodyOrThrow(await attempt(url, { method: 'POST' }));
-}
-
-/** Not bundled: the page tests the file that sites use. */
-const sdkPath = '/carillon.mjs';
-
 /** The SDK for a project, and the options that it was started with. */
-export async function startSdk(client: ProjectClient) {
+async function startSdk(client: ProjectClient) {
   const [{ init }, { applicationServerKey }] = await Promise.all([
-    import(/* @vite-ignore */ sdkPath) as Promise<typeof import('../../sdk/client/carillon.ts')>,
+    import(/* @vite-ignore */ files.sdk) as Promise<typeof import('../../sdk/client/carillon.ts')>,
     client.project(),
   ]);
   const { projectId } = client;
