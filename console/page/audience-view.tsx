@@ -67,9 +67,7 @@ export function AudienceView() {
                   </Text>{' '}
                   {subscribers === 1 ? 'subscriber' : 'subscribers'}
                   <Hint>
-                    {list.data !== undefined && (
-                      <Growth list={list.data} subscribers={subscribers} />
-                    )}
+                    <Growth />
                   </Hint>
                 </div>
               )}
@@ -147,30 +145,29 @@ function FindUser() {
   const { client, may } = useSession();
   const [userId, setUserId] = useState('');
   const [issue, setIssue] = useState<string>();
-  const [found, setFound] = useState<UserSubscriptions>();
-  const [message, setMessage] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   const { ask, dialog } = useConfirm();
 
-  const lookUp = useMutation({
-    mutationFn: (wanted: string) => client.user(wanted),
-    onSuccess: setFound,
-  });
+  const lookUp = useMutation({ mutationFn: (wanted: string) => client.user(wanted) });
   const remove = useMutation({
     mutationFn: async ({ user: { userId }, device }: Removal) => {
       const { removed } = await (device
         ? client.removeDevice(userId, device)
         : client.removeUser(userId));
-      setMessage(`Removed ${countOf(removed, 'browser')} of ${userId}.`);
-      setFound(device ? await client.user(userId) : undefined);
+      return `Removed ${countOf(removed, 'browser')} of ${userId}.`;
     },
-    // The pressed button is gone.
-    onSuccess: () => input.current!.focus(),
+    onSuccess: (_, { device }) => {
+      if (device) lookUp.mutate(userId);
+      else lookUp.reset();
+      // The pressed button is gone.
+      input.current!.focus();
+    },
   });
+  const found = lookUp.data;
+  const message = remove.data;
 
   function submit() {
-    setFound(undefined);
-    setMessage(undefined);
+    lookUp.reset();
     remove.reset();
     const { error } = userSchema.safeParse({ userId });
     setIssue(error && `User id ${error.issues[0]!.message}.`);

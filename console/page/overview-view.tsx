@@ -115,11 +115,7 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
   const month = monthOf(list, Date.now());
   const { audience, delivered, clicked } = month;
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
-    [
-      'Subscribers',
-      countText(subscribers),
-      <Growth key="growth" list={list} subscribers={subscribers} />,
-    ],
+    ['Subscribers', countText(subscribers), <Growth key="growth" />],
     ['Delivered', rateText(delivered, audience), `of ${countOf(audience, 'recipient')}`],
     ['Shown', shownRate(month), 'of delivered'],
     ['Clicked', rateText(clicked, delivered), 'of delivered'],
@@ -157,14 +153,10 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
 }
 
 /** By how many they grew. Nothing without a comparison. */
-export function Growth({
-  list,
-  subscribers,
-}: {
-  readonly list: NotificationList;
-  readonly subscribers: number;
-}) {
-  const growth = growthOf(list, subscribers, Date.now());
+export function Growth() {
+  const { data: project } = useProject();
+  const { data: list } = useNotifications();
+  const growth = project && list && growthOf(list, project.subscribers, Date.now());
   if (growth === undefined) return null;
   return (
     <>
