@@ -66,12 +66,20 @@ function Results({ project, list }: ResultsProps) {
   const broadcasts = lastBroadcasts(list, mostColumns);
   return (
     <>
-      {notice !== undefined && <NoticeAlert notice={notice} />}
+      {notice !== undefined && <NoticeAlert {...notice} />}
       {second === undefined && <Checklist project={project} list={list} />}
       <Figures project={project} list={list} />
       {broadcasts.length >= fewestColumns && <Broadcasts broadcasts={broadcasts} />}
       {second === undefined ? (
-        <Only notification={first} />
+        <div>
+          <Text mb="xs">
+            <Anchor href={href({ notificationId: first.id })} inherit>
+              <bdi>{first.title}</bdi>
+            </Anchor>
+            , <Time at={first.sentAt} style="long" />
+          </Text>
+          <Delivery notification={first} />
+        </div>
       ) : (
         <Card
           isFlush
@@ -85,11 +93,7 @@ function Results({ project, list }: ResultsProps) {
   );
 }
 
-function NoticeAlert({
-  notice: { title, text, tone, notificationId },
-}: {
-  readonly notice: Notice;
-}) {
+function NoticeAlert({ title, text, tone, notificationId }: Notice) {
   const { href } = useSession();
   const isLimit = notificationId === undefined;
   return (
@@ -173,22 +177,6 @@ export function Growth() {
   );
 }
 
-/** The only notification that was sent. */
-function Only({ notification }: { readonly notification: NotificationResult }) {
-  const { href } = useSession();
-  return (
-    <div>
-      <Text mb="xs">
-        <Anchor href={href({ notificationId: notification.id })} inherit>
-          <bdi>{notification.title}</bdi>
-        </Anchor>
-        , <Time at={notification.sentAt} style="long" />
-      </Text>
-      <Delivery notification={notification} />
-    </div>
-  );
-}
-
 const keys = { Delivered: 'accent-2', Clicked: 'deep', Failed: 'bad-fill' } as const;
 
 /** The last broadcasts, a column each. */
@@ -224,19 +212,12 @@ interface Step {
   readonly isDone: boolean;
   /** What to do, and once it is done, what tells it. */
   readonly texts: readonly [toDo: string, done?: string];
+  /** While it is the next one. */
   readonly action?: ReactNode;
-  /** Below the step. */
-  readonly details?: ReactNode;
 }
 
 /** The way to the first click. The next step has the only button. Nothing, once all is done. */
-export function Checklist({
-  project,
-  list: { notifications },
-}: {
-  project: ProjectResult;
-  list: NotificationList;
-}) {
+function Checklist({ project, list: { notifications } }: ResultsProps) {
   const { may, isLocal, href } = useSession();
   const { subscribers } = project;
   const hasSent = notifications.length > 0;
@@ -244,26 +225,21 @@ export function Checklist({
   // Where there are figures, they say it.
   const subscribed = hasSent ? '' : `${countOf(subscribers, 'browser')} ${are} subscribed.`;
   const steps: readonly Step[] = [
-    isLocal
-      ? {
-          title: 'Subscribe a browser',
-          isDone: subscribers > 0 || hasSent,
-          texts: ['This one, or simulated ones.', subscribed],
-          action: (
-            <Group gap="sm">
-              <Anchor href={href('local')}>Add 500 simulated browsers</Anchor>
-              <Button component="a" href={href('local')}>
-                Subscribe this browser
-              </Button>
-            </Group>
-          ),
-        }
-      : {
-          title: 'Add the SDK to your site',
-          isDone: subscribers > 0 || hasSent,
-          texts: ['Then subscribe on it.', subscribed],
-          details: <SiteSnippet project={project} />,
-        },
+    {
+      title: isLocal ? 'Subscribe a browser' : 'Add the SDK to your site',
+      isDone: subscribers > 0 || hasSent,
+      texts: [isLocal ? 'This one, or simulated ones.' : 'Then subscribe on it.', subscribed],
+      action: isLocal ? (
+        <Group gap="sm">
+          <Anchor href={href('local')}>Add 500 simulated browsers</Anchor>
+          <Button component="a" href={href('local')}>
+            Subscribe this browser
+          </Button>
+        </Group>
+      ) : (
+        <SiteSnippet {...project} />
+      ),
+    },
     {
       title: 'Send a notification',
       isDone: hasSent,
@@ -296,7 +272,6 @@ export function Checklist({
               <Hint>{step.texts[step.isDone ? 1 : 0]}</Hint>
             </Box>
             {step === next && step.action}
-            {step === next && step.details}
           </Row>
         ))}
       </ol>
@@ -305,11 +280,7 @@ export function Checklist({
 }
 
 /** What a page needs to subscribe its visitors. */
-export function SiteSnippet({
-  project: { projectId, applicationServerKey },
-}: {
-  project: ProjectResult;
-}) {
+export function SiteSnippet({ projectId, applicationServerKey }: ProjectResult) {
   const snippet = `<script src="/carillon.js"></script>
 <script>
   const push = Carillon.init({

@@ -41,7 +41,7 @@ export function SettingsView() {
         <Stack>
           {project !== undefined && (
             <Card title="For your page">
-              <SiteSnippet project={project} />
+              <SiteSnippet {...project} />
             </Card>
           )}
           <Card title="Appearance">
