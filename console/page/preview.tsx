@@ -1,5 +1,6 @@
 import { Box, Flex, Stack, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
 import { webUrl } from '../../contract/wire/fields.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { pushMessage } from '../../contract/wire/message.ts';
@@ -22,15 +23,9 @@ export function PlatformPreview({ notification }: PreviewProps) {
   const { remarks } = shownOn(platform, notification);
   return (
     <Stack gap={10}>
-      <Choice
-        label="Platform"
-        choices={platformTabs}
-        value={platform}
-        onChange={setPlatform}
-        fullWidth
-      />
+      <Choice label="Platform" choices={tabs} value={platform} onChange={setPlatform} fullWidth />
       <NotificationPreview notification={notification} platform={platform} />
-      <Hint>{[`About as ${platformNames[platform]} shows it.`, ...remarks].join(' ')}</Hint>
+      <Hint>{[`About as ${looks[platform].name} shows it.`, ...remarks].join(' ')}</Hint>
     </Stack>
   );
 }
@@ -144,7 +139,8 @@ interface PictureProps {
 
 /** The picture behind the URL, or an empty frame if it cannot be loaded. */
 function Picture({ name, url, hasFailed, onError }: PictureProps) {
-  const loadedUrl = useUnchanging(url);
+  // While a URL is typed, each of its beginnings is a URL too: waits until it no longer changes.
+  const [loadedUrl] = useDebouncedValue(url, 700);
   if (url === undefined) return null;
   const alt = `The ${name}`;
   const look = { className: `preview-${name}`, style: pictureStyles[name] };
@@ -180,82 +176,56 @@ const pictureStyles = {
   },
 } as const;
 
-/** While a URL is typed, each of its beginnings is a URL too: waits until it no longer changes. */
-const unchangedMs = 700;
-
-function useUnchanging(url: string | undefined): string | undefined {
-  const [unchanged, setUnchanged] = useState<string>();
-  useEffect(() => {
-    const timeout = setTimeout(() => setUnchanged(url), unchangedMs);
-    return () => clearTimeout(timeout);
-  }, [url]);
-  return unchanged;
-}
-
-export const platformNames: Readonly<Record<Platform, string>> = {
-  chrome: 'Chrome on Windows',
-  firefox: 'Firefox on Windows',
-  macos: 'Safari on macOS',
-  android: 'Chrome on Android',
-};
-
-/** Short enough for one row on a phone. */
-export const platformTabs: Readonly<Record<Platform, string>> = {
-  chrome: 'Chrome',
-  firefox: 'Firefox',
-  macos: 'Safari',
-  android: 'Android',
-};
-
-/**
- * Characters until a platform cuts a text off: about the fewest that senders report. None is documented, and all depend
- * on the device and the width of the letters.
- */
-interface PlatformLengths {
+/** How a platform looks, and after how many characters it cuts a text off. */
+interface Look {
+  /** Short enough for one row on a phone. */
+  readonly tab: string;
+  readonly name: string;
   readonly title: number;
   readonly body: number;
-  /** Lines of the body if there is an image. Default: as without an image. */
+  /** Default: `body`. */
   readonly bodyWithImage?: number;
-  readonly button: number;
 }
 
-const platformLengths: Readonly<Record<Platform, PlatformLengths>> = {
-  chrome: { title: 64, body: 120, button: 19 },
-  firefox: { title: 50, body: 200, button: 19 },
-  macos: { title: 35, body: 100, button: 19 },
+/**
+ * About the fewest characters that senders report. None is documented, and all depend on the device and the width of
+ * the letters.
+ */
+const looks: Readonly<Record<Platform, Look>> = {
+  chrome: { tab: 'Chrome', name: 'Chrome on Windows', title: 64, body: 120 },
+  firefox: { tab: 'Firefox', name: 'Firefox on Windows', title: 50, body: 200 },
+  macos: { tab: 'Safari', name: 'Safari on macOS', title: 35, body: 100 },
   // With an image, one line.
-  android: { title: 40, body: 240, bodyWithImage: 60, button: 19 },
+  android: { tab: 'Android', name: 'Chrome on Android', title: 40, body: 240, bodyWithImage: 60 },
 };
+const buttonLength = 19;
+
+export const platforms = Object.keys(looks) as readonly Platform[];
+const tabs = Object.fromEntries(platforms.map((one) => [one, looks[one].tab])) as Record<
+  Platform,
+  string
+>;
 
 /**
  * What a platform shows of a notification.
  * @param notification as far as it is written: fields may still be invalid.
  */
 export function shownOn(platform: Platform, notification: SendRequest) {
-  const lengths = platformLengths[platform];
-  const bodyLength = (isUsed(notification, 'image') && lengths.bodyWithImage) || lengths.body;
-  const remarks = contentNames
-    .filter((name) => isUsed(notification, name))
-    .flatMap((name) => remarkOn(platform, name) ?? []);
-  const ignored = remarks.flatMap((remark) => ('ignored' in remark ? [remark.ignored] : []));
-  const shown = remarks.flatMap((remark) => ('shown' in remark ? [remark.shown] : []));
-  const used = <Name extends ContentName>(name: Name): SendRequest[Name] | undefined => {
-    const isIgnored = 'ignored' in (remarkOn(platform, name) ?? {});
-    return isIgnored || !isUsed(notification, name) ? undefined : notification[name];
-  };
+  const look = looks[platform];
+  const given = (Object.keys(contentFields) as ContentName[]).filter((name) =>
+    isUsed(notification, name),
+  );
+  const remarks = given.flatMap((name) => remarkOn(platform, name) ?? []);
+  const shown = given.filter((name) => !('ignored' in (remarkOn(platform, name) ?? {})));
+  const used = <Name extends ContentName>(name: Name): SendRequest[Name] | undefined =>
+    shown.includes(name) ? notification[name] : undefined;
 
-  const title = cut(notification.title, lengths.title);
-  const body = cut(notification.body ?? '', bodyLength);
+  const bodyLength = (given.includes('image') && look.bodyWithImage) || look.body;
+  const title = cut('The title is', notification.title, look.title);
+  const body = cut('The body is', notification.body ?? '', bodyLength);
   const buttons = (used('actions') ?? [])
     .slice(0, limits.actions)
-    .map((action) => cut(action.title, lengths.button));
-  const cutOff = [
-    title.isCut && `The title is cut off after about ${lengths.title} characters.`,
-    body.isCut && `The body is cut off after about ${bodyLength} characters.`,
-    buttons.some(({ isCut }) => isCut) &&
-      `Buttons are cut off after about ${lengths.button} characters.`,
-  ].filter((sentence) => sentence !== false);
-
+    .map((action) => cut('Buttons are', action.title, buttonLength));
   return {
     title: title.text,
     body: body.text,
@@ -269,11 +239,13 @@ export function shownOn(platform: Platform, notification: SendRequest) {
     /** A date-time, as it was sent. Undefined: the time of the arrival. */
     timestamp: used('timestamp'),
     /** Sentences: first what is not shown or is cut off, then what else the platform does with it. */
-    remarks: [...ignored, ...cutOff, ...shown],
+    remarks: [
+      ...remarks.flatMap((remark) => ('ignored' in remark ? [remark.ignored] : [])),
+      ...new Set([title, body, ...buttons].flatMap(({ remark = [] }) => remark)),
+      ...remarks.flatMap((remark) => ('shown' in remark ? [remark.shown] : [])),
+    ],
   };
 }
-
-const contentNames = Object.keys(contentFields) as readonly ContentName[];
 
 function remarkOn(platform: Platform, name: ContentName) {
   const text: FieldText = fieldTexts[name];
@@ -303,17 +275,13 @@ function siteOf({ url }: SendRequest): string {
 const segmenter = new Intl.Segmenter();
 
 /** Cuts text between characters as people see them: an emoji of several code points is one. */
-function cut(text: string, length: number): { readonly text: string; readonly isCut: boolean } {
+function cut(what: string, text: string, length: number): { text: string; remark?: string } {
   const characters = Array.from(segmenter.segment(text), ({ segment }) => segment);
-  const isCut = characters.length > length;
+  if (characters.length <= length) return { text };
+  const start = characters.slice(0, length - 1).join('');
   return {
-    text: isCut
-      ? `${characters
-          .slice(0, length - 1)
-          .join('')
-          .trimEnd()}…`
-      : text,
-    isCut,
+    text: `${start.trimEnd()}…`,
+    remark: `${what} cut off after about ${length} characters.`,
   };
 }
 
