@@ -38,10 +38,11 @@ import { useSession } from './session.ts';
 /** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
 
 /** Properties of a form that the page handles. */
-export const submitting = (submit: () => void) => (event: FormEvent) => {
-  event.preventDefault();
-  submit();
-};
+export const submitting =
+  (submit: (values: FormData) => void) => (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    submit(new FormData(event.currentTarget));
+  };
 
 type Children = { readonly children: ReactNode };
 
@@ -405,7 +406,8 @@ export interface Question {
   readonly text: ReactNode;
   /** The text of the button that confirms: the verb of the title. */
   readonly confirm: string;
-  readonly onConfirm: () => void;
+  /** @param values of the fields in the text. */
+  readonly onConfirm: (values: FormData) => void;
   readonly isDangerous?: boolean;
 }
 
@@ -416,21 +418,23 @@ export function useConfirm(): {
 } {
   const [question, ask] = useState<Question>();
   const close = () => ask(undefined);
-  const confirm = () => {
+  const confirm = (values: FormData) => {
     close();
-    question?.onConfirm();
+    question?.onConfirm(values);
   };
   const dialog = (
     <Dialog title={question?.title ?? false} onClose={close}>
-      {question?.text}
-      <Group justify="flex-end" gap="xs" mt={20}>
-        <Button variant="default" onClick={close} data-autofocus>
-          Cancel
-        </Button>
-        <Button {...(question?.isDangerous && { color: 'danger' })} onClick={confirm}>
-          {question?.confirm}
-        </Button>
-      </Group>
+      <form onSubmit={submitting(confirm)}>
+        {question?.text}
+        <Group justify="flex-end" gap="xs" mt={20}>
+          <Button variant="default" onClick={close} data-autofocus>
+            Cancel
+          </Button>
+          <Button type="submit" {...(question?.isDangerous && { color: 'danger' })}>
+            {question?.confirm}
+          </Button>
+        </Group>
+      </form>
     </Dialog>
   );
   return { ask, dialog };

@@ -3,7 +3,6 @@ import {
   Box,
   Button,
   Flex,
-  Group,
   Paper,
   Progress,
   Stack,
@@ -32,7 +31,7 @@ import { Icon } from '../icons.tsx';
 import { subscribedUserId } from '../local-view.tsx';
 import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
 import { useSession } from '../session.ts';
-import { Dialog, Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
+import { Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
 import { Fields, IssuesContext, SendField } from './send-field.tsx';
 import {
@@ -59,10 +58,8 @@ export function SendView() {
   const [first] = notification.recipients ?? [];
   const shown = first ? rendered(notification, (first.values ?? {}) as Values) : notification;
   const size = audienceSize(draft, project?.subscribers, project?.sample);
-  const [attempts, setAttempts] = useState(0);
-  const [isTest, setTest] = useState(false);
-  const [isAsked, setAsked] = useState(false);
-  const [refused, setRefused] = useState<readonly Issue[]>([]);
+  /** The last one to send, or to send a test. */
+  const [attempt, setAttempt] = useState<{ readonly isTest: boolean }>();
   const [isOpen, setOpen] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const { ask, dialog } = useConfirm();
@@ -77,7 +74,6 @@ export function SendView() {
     keys.delete(body);
     return result;
   }
-  const onError = (error: unknown) => setRefused(issuesIn(error));
   // The page of the notification shows the delivery while it goes on, and can stop it.
   const send = useMutation({
     mutationFn: () => post(notification, true),
@@ -85,38 +81,35 @@ export function SendView() {
       change(emptySendForm);
       location.hash = href({ notificationId: id });
     },
-    onError,
   });
   const test = useMutation({
     mutationFn: async (userId: string | undefined) => {
       const to = userId ?? (await subscribedUserId(client));
       return (await post(testOf(notification, to), false)) as SendResult;
     },
-    onError,
   });
+  const error = send.error ?? test.error;
 
   /** A test does not go to the audience of the form. */
   const issuesOf = (ofTest: boolean) =>
     ofTest ? issues.filter(({ path }) => !isIn(path, audienceGroups)) : issues;
-  const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
+  const shownIssues = attempt ? [...issuesOf(attempt.isTest), ...issuesIn(error)] : [];
   const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
   // The fields have their errors by then.
   useLayoutEffect(() => {
     if (hasOptionIssue) setOpen(true);
-  }, [attempts, refused]);
+  }, [attempt, error]);
   useLayoutEffect(() => {
     form.current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')?.focus();
-  }, [attempts, refused, isOpen && hasOptionIssue]);
+  }, [attempt, error, isOpen && hasOptionIssue]);
 
   /** @returns whether the form has no issue. */
-  function check(ofTest: boolean): boolean {
-    setRefused([]);
+  function check(isTest: boolean): boolean {
     test.reset();
     send.reset();
-    setTest(ofTest);
-    setAttempts(attempts + 1);
-    return issuesOf(ofTest).length === 0;
+    setAttempt({ isTest });
+    return issuesOf(isTest).length === 0;
   }
   function attemptSend() {
     if (!check(false) || size.nobody !== undefined) return;
@@ -136,20 +129,33 @@ export function SendView() {
   function attemptTest() {
     if (!check(true)) return;
     if (isLocal || testUserId !== undefined) test.mutate(testUserId);
-    else setAsked(true);
+    else askForUserId();
+  }
+  function askForUserId() {
+    ask({
+      title: 'Send a test to yourself',
+      text: (
+        <TextInput
+          label="Your user id"
+          description="As your site passes it to the SDK. It is asked for once."
+          name="userId"
+          data-autofocus
+          required
+          withAsterisk={false}
+        />
+      ),
+      confirm: 'Send a test',
+      onConfirm: (values) => {
+        const userId = String(values.get('userId'));
+        setTestUserId(userId);
+        test.mutate(userId);
+      },
+    });
   }
 
-  function sendTestTo(userId: string) {
-    setAsked(false);
-    setTestUserId(userId);
-    test.mutate(userId);
-  }
-
-  const error = send.error ?? test.error;
   const bytes = messageBytes(shown, location.origin, projectId);
   const actions = {
     size,
-    subscribers: project?.subscribers,
     isSending: send.isPending,
     isTesting: test.isPending,
     onTest: attemptTest,
@@ -158,12 +164,12 @@ export function SendView() {
         <Text role="status" className="issues" c="var(--mantine-color-error)">
           {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
         </Text>
-        <Problem error={issuesIn(error).some(hasField) ? undefined : error} />
+        <Problem error={issuesIn(error).some(({ path }) => fieldAt(path)) ? undefined : error} />
         <Text role="status" className="test-result" c="dimmed">
           {test.data !== undefined &&
             `Test: ${deliveryVerdict({ ...test.data, audience: { users: 1 } }).sentence} `}
           {test.data !== undefined && !isLocal && (
-            <Anchor component="button" type="button" onClick={() => setAsked(true)}>
+            <Anchor component="button" type="button" onClick={askForUserId}>
               Another user id
             </Anchor>
           )}
@@ -252,7 +258,6 @@ export function SendView() {
         </Box>
       </Box>
       {dialog}
-      {isAsked && <TestDialog onClose={() => setAsked(false)} onTest={sendTestTo} />}
     </View>
   );
 }
@@ -282,7 +287,6 @@ function SendFields({ names }: { readonly names: readonly FieldName[] }) {
 
 interface SendActionsProps {
   readonly size: AudienceSize;
-  readonly subscribers: number | undefined;
   readonly isSending: boolean;
   readonly isTesting: boolean;
   readonly onTest: () => void;
@@ -293,11 +297,11 @@ interface SendActionsProps {
 }
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
-function SendActions({ size, subscribers, isBar = false, messages, ...rest }: SendActionsProps) {
+function SendActions({ size, isBar = false, messages, ...rest }: SendActionsProps) {
+  const { data: project } = useProject();
   const { precision, number, noun, part = 0, nobody } = size;
   const isToUsers = noun.startsWith('user');
-  const whole =
-    !isToUsers && subscribers !== undefined && `of ${countOf(subscribers, 'subscriber')}`;
+  const whole = !isToUsers && project && `of ${countOf(project.subscribers, 'subscriber')}`;
   const send = isBar ? 'Send…' : `Send to ${sizeText(size)}`;
   const figure = isBar ? 'lg' : 'figure';
   return (
@@ -338,36 +342,6 @@ function SendActions({ size, subscribers, isBar = false, messages, ...rest }: Se
   );
 }
 
-/** Asks for the person's own user id. */
-function TestDialog({
-  onClose,
-  onTest,
-}: {
-  onClose: () => void;
-  onTest: (userId: string) => void;
-}) {
-  const [text, setText] = useState('');
-  return (
-    <Dialog title="Send a test to yourself" onClose={onClose}>
-      <form onSubmit={submitting(() => text !== '' && onTest(text))}>
-        <TextInput
-          label="Your user id"
-          description="As your site passes it to the SDK. It is asked for once."
-          data-autofocus
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
-        <Group justify="flex-end" gap="xs" mt={20}>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit">Send a test</Button>
-        </Group>
-      </form>
-    </Dialog>
-  );
-}
-
 /** What is set among the options: `2 buttons, icon and 1 more`. */
 function optionsText(form: SendForm): string {
   const set = optionGroups
@@ -378,8 +352,7 @@ function optionsText(form: SendForm): string {
         ? countOf(form.actions.length, 'button')
         : fields[name].label.toLowerCase(),
     );
-  const more = set.length > 3 ? [`${set.length - 2} more`] : [];
-  const named = [...set.slice(0, more.length > 0 ? 2 : 3), ...more];
+  const named = set.length > 3 ? [...set.slice(0, 2), `${set.length - 2} more`] : set;
   return new Intl.ListFormat('en').format(named);
 }
 
@@ -387,12 +360,9 @@ function issuesIn(error: unknown): readonly Issue[] {
   return (error instanceof CarillonError && error.issues) || [];
 }
 
-/** Whether a field of the form shows the issue. */
-const hasField = ({ path }: Issue) => fieldAt(path) !== undefined;
-
 /** The notification for one user only. Placeholders get the values of the first recipient. */
 function testOf(notification: SendRequest, userId: string): SendRequest {
-  const [content, { recipients }] = [contentOf(notification), notification];
-  if (recipients === undefined) return { ...content, userIds: [userId] };
-  return { ...content, recipients: [{ userId, values: recipients[0]?.values }] };
+  const { recipients } = notification;
+  const to = recipients ? { recipients: [{ ...recipients[0], userId }] } : { userIds: [userId] };
+  return { ...contentOf(notification), ...to };
 }
