@@ -113,9 +113,8 @@ export function SendView() {
   }
   function attemptSend() {
     if (!check(false) || size.nobody !== undefined) return;
-    const { precision, number, noun } = size;
     ask({
-      title: `Send to ${[precision, number, noun].filter((word) => word !== '').join(' ')}?`,
+      title: `Send to ${sizeText(size, true)}?`,
       text: (
         <>
           <NotificationPreview notification={shown} />
