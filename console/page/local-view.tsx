@@ -34,7 +34,12 @@ export function LocalView() {
           <Problem error={sdk.error ?? check.error} onRetry={() => void sdk.refetch()} />
           {sdk.data && <BrowserSubscription push={sdk.data.push} onAttempt={checkAgain} />}
           <Group>
-            <Anchor component="button" type="button" onClick={() => sdk.data && check.mutate()}>
+            <Anchor
+              component="button"
+              type="button"
+              disabled={sdk.data === undefined}
+              onClick={() => check.mutate()}
+            >
               Nothing arrives? Check this browser
             </Anchor>
           </Group>
