@@ -198,7 +198,7 @@ export function Delivery({ notification }: DeliveryProps) {
         <Text role="status" id="verdict" fz="xl" lh="xl" fw={600}>
           {isInProgress(status) ? throttled : sentence}
         </Text>
-        {hasSteps && <Funnel notification={notification} subscribers={subscribers} />}
+        {hasSteps && <Funnel notification={notification} />}
         {hasSteps && (
           <Group gap="0.25rem 1rem" id="losses">
             {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
@@ -222,22 +222,9 @@ type Part = readonly [color: string, count: number];
 type Step = readonly [name: string, count: number, rate: string, parts?: readonly Part[]];
 
 /** The steps, each with its count and its part of the one that it is measured by, on one scale. */
-function Funnel({
-  notification,
-  subscribers = 0,
-}: DeliveryProps & { subscribers: number | undefined }) {
-  const {
-    status,
-    audience,
-    attempted,
-    delivered,
-    failed,
-    removed,
-    unreached = 0,
-    shown,
-    shownSample,
-    clicked,
-  } = notification;
+function Funnel({ notification }: DeliveryProps) {
+  const { subscribers = 0 } = useProject().data ?? {};
+  const { status, audience, attempted, delivered, unreached = 0, shown, clicked } = notification;
   const size = audienceSize(notification);
   // Until all are attempted, only the subscribers tell how many there are.
   const isGoingOn = isInProgress(status);
@@ -248,8 +235,8 @@ function Funnel({
     rateText(part, of) && `${rateText(part, of)} of ${noun}`;
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
-    ['bad-fill', failed],
-    ['gone', removed],
+    ['bad-fill', notification.failed],
+    ['gone', notification.removed],
     ['base', unreached],
   ];
   const steps: readonly (Step | false)[] = [
@@ -268,7 +255,9 @@ function Funnel({
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
               {about !== undefined && name === 'Audience' && 'about '}
-              {name === 'Shown' ? estimated(shownSample, countText(count)) : countText(count)}
+              {name === 'Shown'
+                ? estimated(notification.shownSample, countText(count))
+                : countText(count)}
             </Text>
             <Text fz="hint" c="dimmed" ml="auto">
               {rateOf}
@@ -344,11 +333,12 @@ const linkTexts: Readonly<Record<Exclude<FailureAction, 'copyNote'>, string>> = 
   openSettings: 'Settings',
 };
 
-function ReasonAction({
-  notification,
-  reason,
-  count,
-}: DeliveryProps & { reason: FailureReason; count: number }) {
+interface ReasonActionProps extends DeliveryProps {
+  readonly reason: FailureReason;
+  readonly count: number;
+}
+
+function ReasonAction({ notification, reason, count }: ReasonActionProps) {
   const { projectId, may, href, change } = useSession();
   const { heading, text, action } = failureTexts[reason];
   const { id, sentAt } = notification;
@@ -356,8 +346,9 @@ function ReasonAction({
   if (action === 'openSettings')
     return <LinkButton href={href('settings')}>{linkTexts[action]}</LinkButton>;
   if (action !== 'copyNote') {
+    const edit = () => change(formOf(notification));
     return may.send ? (
-      <LinkButton href={href('send')} onClick={() => change(formOf(notification))}>
+      <LinkButton href={href('send')} onClick={edit}>
         {linkTexts[action]}
       </LinkButton>
     ) : null;

@@ -2,6 +2,7 @@ import {
   ActionIcon,
   Alert,
   Anchor,
+  Badge,
   Box,
   Button,
   Code,
@@ -132,24 +133,11 @@ export const Hint = (props: TextProps & { children?: ReactNode; id?: string }) =
 );
 
 /** A small round thing: a number, initials, or an icon. */
-export function Round({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
-  const color = `var(--mantine-color-${tone}-light`;
-  const colors = { bg: `${color})`, c: `${color}-color)` };
-  return (
-    <Group
-      component="span"
-      justify="center"
-      w={28}
-      h={28}
-      fz="hint"
-      fw={600}
-      {...colors}
-      style={{ flex: 'none', borderRadius: 99 }}
-    >
-      {children}
-    </Group>
-  );
-}
+export const Round = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
+  <Badge component="span" circle color={tone ?? 'neutral'} w={28} h={28} fz="hint" fw={600}>
+    {children}
+  </Badge>
+);
 
 /** An entry of a list: what it is, and what can be done. */
 export const Row = ({ name, children }: { name?: string; children: ReactNode }) => (
