@@ -2,7 +2,6 @@ import {
   Box,
   Button,
   Flex,
-  type MantineColorScheme,
   Menu,
   Text,
   UnstyledButton,
@@ -31,12 +30,6 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus, as a link within the page does. */}
       <a
         className="skip"
-        style={{
-          position: 'absolute',
-          zIndex: 300,
-          padding: 8,
-          background: 'var(--mantine-color-body)',
-        }}
         href="#main"
         onClick={(event) => {
           // The fragment has the view.
@@ -123,28 +116,18 @@ export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }
   );
 }
 
-const roleTexts: Readonly<Record<Access['role'], string>> = {
-  owner: 'Owner',
-  sender: 'Can send',
-  viewer: 'Can view',
-};
+const roleTexts = { owner: 'Owner', sender: 'Can send', viewer: 'Can view' } as const;
 
 /** Name and role of a key. The secret key has no name. */
-export function keyTexts(access: Access): { readonly name: string; readonly role: string } {
-  return {
-    name: access.role === 'owner' ? 'Secret key' : access.name,
-    role: roleTexts[access.role],
-  };
+export function keyTexts(access: Access) {
+  const name = access.role === 'owner' ? 'Secret key' : access.name;
+  return { name, role: roleTexts[access.role] };
 }
 
 /** The colours of the page: how to show and to change the choice. */
 export function useColors() {
   const { colorScheme: value, setColorScheme: onChange } = useMantineColorScheme();
-  const choices: Readonly<Record<MantineColorScheme, string>> = {
-    auto: 'As the system',
-    light: 'Light',
-    dark: 'Dark',
-  };
+  const choices = { auto: 'As the system', light: 'Light', dark: 'Dark' } as const;
   return { label: 'Colours', choices, value, onChange };
 }
 

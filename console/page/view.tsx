@@ -20,6 +20,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
+import type { UseQueryResult } from '@tanstack/react-query';
 import {
   Component,
   type FormEvent,
@@ -218,11 +219,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-type Query = {
-  readonly error: unknown;
-  readonly isPending: boolean;
-  readonly refetch: () => unknown;
-};
+type Query = Pick<UseQueryResult, 'error' | 'isPending' | 'refetch'>;
 
 /** In place of data: what failed, or grey shapes of these heights. They wait, so that a quick response does not flash. */
 export function Pending({ of, heights }: { of: readonly Query[]; heights: readonly number[] }) {
@@ -320,14 +317,13 @@ export function Choice<Value extends string>({
   onChange,
   ...others
 }: ChoiceProps<Value>) {
-  const data = Object.entries<string>(choices).map(([value, text]) => ({ value, label: text }));
-  const look = { withItemsBorders: false, style: { flexWrap: 'wrap' } } as const;
   return (
     <SegmentedControl
       aria-label={label}
-      data={data}
+      data={Object.entries<string>(choices).map(([value, text]) => ({ value, label: text }))}
       onChange={(one) => onChange(one as Value)}
-      {...look}
+      withItemsBorders={false}
+      style={{ flexWrap: 'wrap' }}
       {...others}
     />
   );
@@ -388,7 +384,7 @@ export const Dialog = ({ title, onClose, children }: DialogProps) => (
   </Modal.Root>
 );
 
-export interface Question {
+interface Question {
   readonly title: string;
   /** The consequence, in one sentence. */
   readonly text: ReactNode;
@@ -400,10 +396,7 @@ export interface Question {
 }
 
 /** Asks before something that cannot be undone. */
-export function useConfirm(): {
-  readonly ask: (question: Question) => void;
-  readonly dialog: ReactNode;
-} {
+export function useConfirm() {
   const [question, ask] = useState<Question>();
   const close = () => ask(undefined);
   const confirm = (values: FormData) => {
