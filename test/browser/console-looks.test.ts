@@ -245,9 +245,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       ),
     ).toEqual(outcomeRows.map(([, , tone, icon]) => [tone, icon]));
     for (const [index, [, word, , , sentence]] of outcomeRows.entries()) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, `#/projects/${projectId}/notifications/${notifications[index]!.id}`);
+      await tab.go(`#/projects/${projectId}/notifications/${notifications[index]!.id}`);
       await tab.expectText('#verdict', sentence);
       await tab.expectText('main [data-outcome]', word);
     }
