@@ -123,27 +123,31 @@ export function ColumnChart({ label, columns }: { label: string; columns: readon
   }));
   return (
     <Chart label={label} ticks={ticks} dates={dates.filter((_, index) => index % 2 === 0)}>
-      {columns.map(({ at, title, parts }, index) => {
+      {columns.map(({ at: time, title, parts }, index) => {
         let top = 1;
         return (
-          <g key={at} transform="translate(-8)">
+          <g key={time} transform="translate(-8)">
             <title>{title}</title>
-            {parts.map(([color, count]) => {
-              // Between two parts, the ground is seen.
-              const gap = top < 1 ? 2 : 0;
-              const height = count / ticks.at(-1)!;
-              top -= height;
-              return (
-                <rect
-                  key={color}
-                  x={percent(middleOf(index))}
-                  y={percent(top)}
-                  width={16}
-                  style={{ height: `calc(${percent(height)} - ${gap}px)` }}
-                  fill={`var(--${color})`}
-                />
-              );
-            })}
+            {parts
+              .filter(([, count]) => count > 0)
+              .map(([color, count], at, { length }) => {
+                // Between two parts, the ground is seen.
+                const gap = at < length - 1 ? 2 : 0;
+                const height = count / ticks.at(-1)!;
+                top -= height;
+                return (
+                  <rect
+                    key={color}
+                    x={percent(middleOf(index))}
+                    width={16}
+                    fill={`var(--${color})`}
+                    style={{
+                      y: `calc(${percent(top)} + ${gap}px)`,
+                      height: `calc(${percent(height)} - ${gap}px)`,
+                    }}
+                  />
+                );
+              })}
           </g>
         );
       })}

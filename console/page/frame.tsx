@@ -1,4 +1,5 @@
 import {
+  Anchor,
   Box,
   Button,
   Flex,
@@ -27,18 +28,21 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   );
   return (
     <Box display={{ sm: 'grid' }} style={{ gridTemplateColumns: '14.5rem minmax(0, 1fr)' }}>
-      {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus, as a link within the page does. */}
-      <a
+      <Anchor
         className="skip"
         href="#main"
+        pos="absolute"
+        p={8}
+        bg="var(--mantine-color-body)"
+        style={{ zIndex: 300 }}
         onClick={(event) => {
-          // The fragment has the view.
+          // The fragment has the view: only the focus moves.
           event.preventDefault();
           main.current!.focus();
         }}
       >
         Skip to the content
-      </a>
+      </Anchor>
       <Flex
         component="header"
         direction={{ base: 'row', sm: 'column' }}
@@ -71,7 +75,6 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
               <Box
                 component="span"
                 visibleFrom="sm"
-                lh={0}
                 c={view === current ? 'var(--accent)' : undefined}
               >
                 <Icon name={view} />
