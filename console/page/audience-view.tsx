@@ -134,12 +134,6 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
   );
 }
 
-interface Removal {
-  readonly user: UserSubscriptions;
-  /** The id of one browser. Undefined: all of them. */
-  readonly device?: string;
-}
-
 /** Looks up the browsers of one user id, and removes them. */
 function FindUser() {
   const { client, may } = useSession();
@@ -150,13 +144,13 @@ function FindUser() {
 
   const lookUp = useMutation({ mutationFn: (wanted: string) => client.user(wanted) });
   const remove = useMutation({
-    mutationFn: async ({ user: { userId }, device }: Removal) => {
+    mutationFn: async ({ userId, device }: { userId: string; device: string | undefined }) => {
       const { removed } = await (device
         ? client.removeDevice(userId, device)
         : client.removeUser(userId));
       return `Removed ${countOf(removed, 'browser')} of ${userId}.`;
     },
-    onSuccess: (_, { device }) => {
+    onSuccess: (_, { userId, device }) => {
       if (device) lookUp.mutate(userId);
       else lookUp.reset();
       // The pressed button is gone.
@@ -174,14 +168,15 @@ function FindUser() {
     if (error === undefined) lookUp.mutate(userId);
     else input.current!.focus();
   }
-  function askToRemove(removal: Removal) {
-    const count = removal.device ? 1 : removal.user.subscriptions;
+  /** @param device the id of one browser. Default: all of them. */
+  function askToRemove({ userId, subscriptions }: UserSubscriptions, device?: string) {
+    const count = device ? 1 : subscriptions;
     ask({
-      title: `Remove ${countOf(count, 'browser')} of ${removal.user.userId}?`,
+      title: `Remove ${countOf(count, 'browser')} of ${userId}?`,
       text: `${count === 1 ? 'It gets' : 'They get'} no more notifications, until the person subscribes again.`,
       confirm: 'Remove',
       isDangerous: true,
-      onConfirm: () => remove.mutate(removal),
+      onConfirm: () => remove.mutate({ userId, device }),
     });
   }
   return (
@@ -232,7 +227,7 @@ function FindUser() {
                   variant="subtle"
                   color="bad"
                   aria-label={`Remove browser ${index + 1}`}
-                  onClick={() => askToRemove({ user: found, device: id })}
+                  onClick={() => askToRemove(found, id)}
                 >
                   Remove
                 </Button>
@@ -243,7 +238,7 @@ function FindUser() {
       )}
       {may.removeUser && found !== undefined && found.subscriptions > 0 && (
         <MoreActions>
-          <Menu.Item color="bad" onClick={() => askToRemove({ user: found })}>
+          <Menu.Item color="bad" onClick={() => askToRemove(found)}>
             Remove all
           </Menu.Item>
         </MoreActions>

@@ -36,7 +36,7 @@ import { contentTexts, formOf, readSendForm } from './send/send-form.ts';
 import { useSession } from './session.ts';
 import {
   Card,
-  CopiedText,
+  Copied,
   Dialog,
   Disclosure,
   Fact,
@@ -102,7 +102,7 @@ export function NotificationView({ id }: { id: string }) {
                 <Code>{status}</Code>
               </Fact>
               <Fact name="Id">
-                <CopiedText text={id} what="the id" />
+                <Copied text={id} what="the id" />
               </Fact>
             </dl>
             {audience !== 'everyone' && audience.users !== undefined && (

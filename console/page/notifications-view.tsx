@@ -29,15 +29,9 @@ const audiences = {
 } as const;
 type Audience = keyof typeof audiences;
 
-interface Filters {
-  readonly search: string;
-  readonly stage: Stage;
-  readonly audience: Audience;
-  /** Empty: anybody. */
-  readonly sender: string;
-}
-
-const noFilters: Filters = { search: '', stage: 'all', audience: 'any', sender: '' };
+/** Sender: empty for anybody. */
+const noFilters = { search: '', stage: 'all' as Stage, audience: 'any' as Audience, sender: '' };
+type Filters = Readonly<typeof noFilters>;
 
 /** The project's notifications, the newest first, with a search and filters. */
 export function NotificationsView() {
@@ -50,10 +44,7 @@ export function NotificationsView() {
   const all = list.data?.notifications ?? [];
   const found = all.filter((one) => matches(one, filters));
   const senders = [...new Set(all.flatMap(({ sentBy = [] }) => sentBy))].sort();
-  const senderChoices = Object.fromEntries([
-    ['', 'Anybody'],
-    ...senders.map((name) => [name, name]),
-  ]);
+  const named = Object.fromEntries(senders.map((name) => [name, name]));
   const isFiltered = found.length < all.length || search.trim() !== '';
   const notificationId = found.length === 0 ? idIn(search) : undefined;
   const older = list.hasNextPage && (
@@ -94,7 +85,7 @@ export function NotificationsView() {
             {senders.length > 0 && (
               <MenuChoice
                 label="Sent by"
-                choices={senderChoices}
+                choices={{ '': 'Anybody', ...named }}
                 value={sender}
                 onChange={(value) => change({ sender: value })}
               />

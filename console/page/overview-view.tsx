@@ -12,18 +12,7 @@ import { Delivery } from './notification-view.tsx';
 import { NotificationTable } from './notifications-view.tsx';
 import { useSession } from './session.ts';
 import { growthOf, lastBroadcasts, monthOf, type Notice, noticeOf } from './summary.ts';
-import {
-  Card,
-  CodeBlock,
-  CopiedText,
-  Fact,
-  Hint,
-  Pending,
-  Round,
-  Row,
-  Time,
-  View,
-} from './view.tsx';
+import { Card, Copied, Fact, Hint, Pending, Round, Row, Time, View } from './view.tsx';
 
 /** Whether the last notifications arrived, and what somebody must do. */
 export function OverviewView() {
@@ -293,10 +282,10 @@ export function SiteSnippet({ projectId, applicationServerKey }: ProjectResult) 
   return (
     <dl className="stacked">
       <Fact name="Application server key">
-        <CopiedText text={applicationServerKey} what="the key" />
+        <Copied text={applicationServerKey} what="the key" />
       </Fact>
       <Fact name="A page, with carillon.js and carillon-sw.js of the package at the root of its site">
-        <CodeBlock code={snippet} what="the snippet" />
+        <Copied text={snippet} what="the snippet" isCode />
       </Fact>
     </dl>
   );

@@ -6,7 +6,7 @@ import { monthEndText, timeText } from './format.ts';
 import { keyTexts, useColors } from './frame.tsx';
 import { SiteSnippet } from './overview-view.tsx';
 import { useSession } from './session.ts';
-import { Card, Choice, CopiedText, Fact, Hint, Pending, View } from './view.tsx';
+import { Card, Choice, Copied, Fact, Hint, Pending, View } from './view.tsx';
 
 /** Which project it is, what a page needs, its limits, and whose key this is. */
 export function SettingsView() {
@@ -27,10 +27,10 @@ export function SettingsView() {
                   <bdi>{project.name}</bdi>
                 </Fact>
                 <Fact name="Id">
-                  <CopiedText text={projectId} what="the id" />
+                  <Copied text={projectId} what="the id" />
                 </Fact>
                 <Fact name="Service">
-                  <CopiedText text={location.origin} what="the address" />
+                  <Copied text={location.origin} what="the address" />
                 </Fact>
                 <Fact name="Created">{timeText(project.createdAt)}</Fact>
               </dl>

@@ -259,39 +259,38 @@ export const Nothing = ({
   </Stack>
 );
 
-/** Copies a text. @param what such as `the id`. */
-export const Copy = ({ text, what }: { text: string; what: string }) => (
-  <CopyButton value={text}>
-    {({ copied, copy }) => (
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        onClick={copy}
-        aria-label={copied ? 'Copied' : `Copy ${what}`}
-      >
-        <Icon name={copied ? 'tick' : 'copy'} />
-      </ActionIcon>
+interface CopiedProps {
+  readonly text: string;
+  /** Such as `the id`. */
+  readonly what: string;
+  /** Whether it has several lines, which keyboards can scroll. */
+  readonly isCode?: boolean;
+}
+
+/** A text, and the icon that copies it whole. */
+export const Copied = ({ text, what, isCode }: CopiedProps) => (
+  <Group gap={4} wrap="nowrap" align={isCode ? 'start' : 'center'} justify="space-between">
+    {isCode ? (
+      <Code block tabIndex={0} flex={1} miw={0} mah="24rem" style={{ overflowWrap: 'normal' }}>
+        {text}
+      </Code>
+    ) : (
+      <Text inherit truncate title={text}>
+        {text}
+      </Text>
     )}
-  </CopyButton>
-);
-
-/** A text in one line, and the icon that copies it whole. */
-export const CopiedText = ({ text, what }: { text: string; what: string }) => (
-  <Group gap={4} wrap="nowrap" justify="space-between">
-    <Text inherit truncate title={text}>
-      {text}
-    </Text>
-    <Copy text={text} what={what} />
-  </Group>
-);
-
-/** Code that keyboards can scroll, and the icon that copies it. */
-export const CodeBlock = ({ code, what }: { code: string; what: string }) => (
-  <Group gap={4} wrap="nowrap" align="start">
-    <Code block tabIndex={0} flex={1} miw={0} mah="24rem" style={{ overflowWrap: 'normal' }}>
-      {code}
-    </Code>
-    <Copy text={code} what={what} />
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          onClick={copy}
+          aria-label={copied ? 'Copied' : `Copy ${what}`}
+        >
+          <Icon name={copied ? 'tick' : 'copy'} />
+        </ActionIcon>
+      )}
+    </CopyButton>
   </Group>
 );
 
