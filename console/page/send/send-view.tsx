@@ -17,12 +17,7 @@ import type { Issue } from '../../../contract/wire/errors.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { SendRequest, SendResult } from '../../../contract/wire/notification.ts';
 import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
-import {
-  contentOf,
-  type FieldGroup,
-  type FieldName,
-  fieldGroups,
-} from '../../../contract/wire/send-fields.ts';
+import { contentOf, type FieldGroup, fieldGroups } from '../../../contract/wire/send-fields.ts';
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { useProject } from '../calls.ts';
@@ -190,7 +185,7 @@ export function SendView() {
       >
         <IssuesContext.Provider value={shownIssues}>
           <Section title="Message">
-            <SendFields names={namesIn('Message')} />
+            <SendFields group="Message" />
           </Section>
           <Box
             component="aside"
@@ -230,7 +225,7 @@ export function SendView() {
               {optionGroups.map((group) => (
                 <Box key={group} mt="lg">
                   <Fields legend={group}>
-                    <SendFields names={namesIn(group)} />
+                    <SendFields group={group} />
                   </Fields>
                 </Box>
               ))}
@@ -274,10 +269,11 @@ function Section({ title, children }: { title?: string; children: ReactNode }) {
   );
 }
 
-function SendFields({ names }: { readonly names: readonly FieldName[] }) {
+/** The fields of a group. */
+function SendFields({ group }: { readonly group: FieldGroup }) {
   return (
     <Stack>
-      {names.map((name) => (
+      {namesIn(group).map((name) => (
         <SendField key={name} name={name} />
       ))}
     </Stack>
