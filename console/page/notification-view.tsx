@@ -262,7 +262,12 @@ function Funnel({ notification }: DeliveryProps) {
             <Text fz="hint" c="dimmed" ml="auto">
               {rateOf}
             </Text>
-            <Progress.Root size={10} bg="none" style={{ gap: 2 }} aria-hidden>
+            <Progress.Root
+              size={10}
+              bg="none"
+              style={{ gridArea: '1 / 2', flex: '1 0 100%', gap: 2 }}
+              aria-hidden
+            >
               {parts
                 .filter(([, part]) => part > 0)
                 .map(([color, part]) => (

@@ -178,11 +178,11 @@ interface DisclosureProps extends Children {
 export function Disclosure({ title, hint, isOpen, onToggle, children }: DisclosureProps) {
   return (
     <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
-      <summary>
+      <Flex component="summary" gap={10} align="center" style={{ cursor: 'pointer' }}>
         <Title order={2}>{title}</Title>
         <Hint flex={1}>{hint}</Hint>
         <Icon name="right" />
-      </summary>
+      </Flex>
       {children}
     </details>
   );
