@@ -84,7 +84,7 @@ export function pollPauseMs(
 }
 
 /** A failure for a person. */
-export interface FailureText {
+interface FailureText {
   readonly what: string;
   /** What to do about it, if the first sentence does not say it. */
   readonly advice?: string | undefined;

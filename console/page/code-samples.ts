@@ -11,7 +11,7 @@ export const sampleLanguages = {
 export type SampleLanguage = keyof typeof sampleLanguages;
 
 /** A send as the console's form has it. */
-export interface SampleSend {
+interface SampleSend {
   /** Address of the service, without a path. */
   readonly baseUrl: string;
   readonly projectId: string;

@@ -106,7 +106,10 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
     },
   });
   const change = (first: Waiting, work: () => Promise<unknown>) => {
-    if (!isPending) mutate({ first, work });
+    if (isPending) return;
+    // Also without a subscription, which had it.
+    setTyped(userId);
+    mutate({ first, work });
   };
   const subscribe = async () => {
     const permission = await navigator.permissions.query({ name: 'notifications' });

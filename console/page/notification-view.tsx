@@ -286,7 +286,7 @@ function Funnel({ notification }: DeliveryProps) {
 }
 
 /** Why pushes failed: each reason once, with what to do. Closed while it matters little. */
-export function Reasons({ notification }: DeliveryProps) {
+function Reasons({ notification }: DeliveryProps) {
   const { projectId } = useSession();
   const { failed, failures = {} } = notification;
   if (failed === 0) return null;

@@ -23,7 +23,7 @@ import { timeText } from '../format.ts';
 /** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */
 
 /** A field of the form: what the contract's table says of it, and its texts. */
-export interface FormField extends FieldText {
+interface FormField extends FieldText {
   /** What the control is, and how the request has its value. */
   readonly kind: AudienceField['kind'];
   /** The most characters of a text. */
@@ -170,7 +170,7 @@ export function usersField({ isPersonal }: SendForm): 'userIds' | 'recipients' {
 }
 
 /** Whether the conditions of the form hold. */
-export function isConditional({ to, isNarrowed }: SendForm): boolean {
+function isConditional({ to, isNarrowed }: SendForm): boolean {
   return to === 'some' || (to === 'users' && isNarrowed);
 }
 
@@ -265,7 +265,7 @@ function localTime(timestamp: string): string {
   return local.toISOString().slice(0, 16);
 }
 
-/** No JSON is the text that it has. */
+/** The value of JSON. Other texts stay: the schema refuses them, and no JSON is equal to its value. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
