@@ -17,7 +17,7 @@ import { startService } from '../fixtures/service.ts';
 
 const reference = readFileSync('docs/api.md', 'utf8');
 
-test('each example gets the documented response', async () => {
+test('each example gets the response that contract/wording/openapi documents', async () => {
   const service = await startService();
   try {
     const project = await service.createProject();
