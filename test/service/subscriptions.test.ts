@@ -85,7 +85,7 @@ test('all subscriptions of a user are removed once', async () => {
   expect(browsers.flatMap(({ messages }) => messages)).toEqual([]);
 });
 
-test('a subscription that has passed to another user, or has no user any more, is kept', async () => {
+test('a subscription that has passed to another user, or no longer has a user, is kept', async () => {
   const [first, second] = [
     await service.subscribe(project, 'ada'),
     await service.subscribe(project, 'ada'),
