@@ -407,16 +407,6 @@ test.each([
   expect(staying.messages).toHaveLength(1);
 });
 
-test('a repeated send returns the first response and sends nothing', async () => {
-  const browser = await service.subscribe(project);
-  const first = await send({ title: 'T' }, { 'idempotency-key': 'order-1' });
-  const second = await send({ title: 'T' }, { 'idempotency-key': 'order-1' });
-  expect([first.status, second.status]).toEqual([201, 201]);
-  expect(second.body).toEqual(first.body);
-  expect(browser.messages).toHaveLength(1);
-  expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
-});
-
 test('a key with a different body is refused', async () => {
   await send({ title: 'T' }, { 'idempotency-key': 'order-1' });
   const { status, body } = await send({ title: 'U' }, { 'idempotency-key': 'order-1' });
@@ -516,23 +506,6 @@ test.each([
     expect(repeated.body).toHaveProperty('messageBytes', Buffer.byteLength(text));
   },
 );
-
-test.each([
-  ['data over its limit', { data: { a: 'x'.repeat(2048) } }, 400, 'invalid_request'],
-  [
-    'a message that data makes too large',
-    { body: 'x'.repeat(2000), data: { a: 'x'.repeat(2000) } },
-    413,
-    'payload_too_large',
-  ],
-  ['renotify without a tag', { renotify: true }, 400, 'invalid_request'],
-])('%s is refused and nothing is sent', async (_, fields, status, code) => {
-  const browser = await service.subscribe(project);
-  const sent = await service.send(project, { title: 'T', ...fields });
-  expect(sent).toMatchObject({ status, body: { error: { code } } });
-  expect(browser.messages).toEqual([]);
-  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
-});
 
 const keys = createBrowserKeys();
 
