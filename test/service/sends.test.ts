@@ -1,4 +1,5 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb-proxy';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { pushMessage } from '../../contract/wire/message.ts';
 import { acceptedSendSchema, type NotificationResult } from '../../contract/wire/notification.ts';
@@ -12,12 +13,34 @@ import {
   subscriptionKey,
 } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { HeldSends } from '../fixtures/held-sends.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { storeSubscribers } from '../fixtures/stored-subscribers.ts';
 import { until } from '../fixtures/until.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
+
+/** Holds sends after their pushes: before the write of a slice's end, and so before their response. */
+class HeldSends {
+  #released: Promise<void> = Promise.resolve();
+
+  readonly onDynamoDbCall: DynamoDbHook = async ({ caller, operation, parameters }) => {
+    const values = Object.values(
+      Object(parameters.ExpressionAttributeValues) as Record<string, { readonly S?: string }>,
+    );
+    const writesEnd = operation === 'UpdateItem' && values.some(({ S }) => S === 'delivered');
+    if (writesEnd && caller.startsWith('Send')) await this.#released;
+    return undefined;
+  };
+
+  /** @returns a function that releases the sends. */
+  hold(): () => void {
+    let release!: () => void;
+    this.#released = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
+  }
+}
 
 const sends = new HeldSends();
 
