@@ -60,7 +60,7 @@ export default {
 
     may('sdk/', 'contract'),
     may('sdk/build/', 'package\\.json'),
-    may('console/', 'contract', 'sdk', 'admin/terminal'),
+    may('console/', 'contract', 'sdk'),
 
     may('lambdas/push/', 'contract'),
     may('lambdas/store/', 'contract'),
@@ -74,10 +74,8 @@ export default {
     // The stack refers to handlers by their path.
     may('lib/', 'contract', 'lambdas/store/items\\.ts', 'package\\.json'),
     may('admin/', 'contract', store, 'sdk/(common|server)', 'package\\.json'),
-    // Notifications with their counts, as the routes return them.
-    may('admin/', 'lambdas/(get-notification|list-notifications)'),
     may('local/', 'contract', store, 'admin', 'aws-emulator', 'console', 'sdk/build'),
-    may('bin/', 'contract', 'admin', 'console', 'lib', 'sdk/build', '(package|cdk)\\.json'),
+    may('bin/', 'contract', 'admin', 'lib', 'sdk/build', '(package|cdk)\\.json'),
     may('(bench|test)/', everything, 'package\\.json'),
     // The npm packages, by their names.
     may('examples/', 'carillon(-aws)?', '@aws-sdk'),

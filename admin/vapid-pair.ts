@@ -11,7 +11,7 @@ export class InvalidVapidPair extends Error {
 /** Creates a key pair, base64url. */
 export const newVapidPair: () => VapidKeys = webpush.generateVAPIDKeys;
 
-/** What a text has of a pair. Leading zeros may be missing, or too many. */
+/** The keys of a pair that a text has. Leading zeros may be missing, or too many. */
 interface FoundKeys {
   /** The private key. */
   readonly scalar?: Uint8Array | undefined;
@@ -24,7 +24,7 @@ const scalarBytes = 32;
 
 /**
  * Reads an existing pair, so that a project can keep its subscriptions. Each key is its bytes in base64url, base64 or
- * hex; PEM, DER in base64, or JWK; or is in JSON with the other one, as web-push prints it.
+ * hex; PEM, DER in base64, or JWK; or JSON with both keys, as web-push prints it.
  * @param publicKey is compared with the private key. Default: the one that follows from it.
  * @throws {InvalidVapidPair}
  */
@@ -74,7 +74,7 @@ function paddedScalar(found: Uint8Array | undefined, isConfirmed: boolean): Buff
       'Invalid private VAPID key: use base64url, base64 or hex of 32 bytes, PEM (PKCS#8 or SEC1), JWK, or the JSON that web-push prints.',
     );
   }
-  // One key in 256 starts with a zero byte, and one in 65,536 with two. A shorter one is more likely cut off.
+  // One key in 256 starts with a zero byte, and one in 65,536 with two. A still shorter key was probably cut off.
   if (found!.length < scalarBytes - 1 && !isConfirmed) {
     throw new InvalidVapidPair(
       `The private VAPID key has ${found!.length} bytes, not 32. If leading zeros are missing, give the public key too.`,
@@ -98,7 +98,7 @@ function withoutZeros(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start === -1 ? bytes.length : start);
 }
 
-/** @param role what bytes without a form around them are. */
+/** @param role the key that bytes without a format are. */
 function keysIn(text: string, role: keyof FoundKeys): FoundKeys {
   const trimmed = text.replace(/^\ufeff/, '').trim();
   if (/^["{]/.test(trimmed)) return keysInJson(trimmed, role);
@@ -110,7 +110,7 @@ function keysIn(text: string, role: keyof FoundKeys): FoundKeys {
   return isDer(bytes) ? keysInDer(bytes) : { [role]: bytes };
 }
 
-/** The bytes of a text in hex, base64 or base64url. One that was cut off has bits left over: it is none of them. */
+/** The bytes of a text in hex, base64 or base64url. Undefined for a text that was cut off: it has bits left over. */
 function bytesOf(text: string): Uint8Array | undefined {
   const compact = text.replace(/^'(.*)'$/s, '$1').replaceAll(/\s/g, '');
   const hex = compact.replace(/^0x/i, '').replaceAll(':', '');

@@ -99,10 +99,10 @@ export function vapidRotation(
 
     /**
      * Drops the previous pair: first its keys; then, when every function has forgotten them, the subscriptions that use
-     * it. Nobody could push to these any more. Idempotent: a call that was interrupted is finished by the next one.
+     * it, because nobody can push to them. Idempotent: the next call finishes an interrupted one.
      * @returns how many subscriptions were removed.
      * @throws {ProjectNotFound}
-     * @throws {CommandError} if there never was a previous pair, or only just now, or if it is in use.
+     * @throws {CommandError} if the project never had a previous pair, was just rotated, or has subscriptions that use it.
      */
     async dropPreviousVapid(
       projectId: string,

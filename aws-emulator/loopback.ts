@@ -85,7 +85,7 @@ export function connectionForgetter(server: Server): (then: AfterForgetting) => 
   };
 }
 
-/** Ends a server and its connections. Does nothing if it does not listen any more. */
+/** Ends a server and its connections. Does nothing if it no longer listens. */
 export async function closeServer(server: Server & { closeAllConnections(): void }): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');

@@ -7,7 +7,6 @@ const sections: readonly (readonly [file: string, heading: string])[] = [
   ['docs/sdk.md', '### Serve the service worker'],
   ['docs/sdk.md', '## `Carillon.init(options)`'],
   ['docs/sdk.md', '## The client'],
-  ['docs/sending.md', '## What to retry'],
   ['docs/sending.md', '## Node.js'],
 ];
 
@@ -23,12 +22,17 @@ const introduction = `# Carillon
 > A web-push service in your own AWS account: a browser SDK subscribes visitors, your server sends with one HTTP request, and the
 > response has the counts.
 
-These are the parts of the documents that put Carillon into a site or an app of the CDK. \`openapi.json\` has the whole API. To try a
-site without AWS, run \`npm ci && npm start\` in a clone: it prints the address of a local service, and \`.carillon/local.json\` has
-the values of its project.
+These are the parts of the documents that put Carillon into a site or an app of the CDK. \`openapi.json\` has the whole API, and the
+types of the packages describe each prop, option and field.
 
-Order of work: deploy, create a project with \`npx carillon create my-site\`, put the SDK and its service worker into the site with
-the values that this prints, and send from the server with the secret key.
+1. Deploy, and create a project: \`carillon create\` prints its API key card. To try a site without AWS, run
+   \`npm ci && npm start -- --browser\` in a clone instead. \`.carillon/local.env\` then has the values of the card as
+   \`CARILLON_BASE_URL\`, \`CARILLON_PROJECT\`, \`CARILLON_APPLICATION_SERVER_KEY\` and \`CARILLON_SECRET_KEY\`. Only the Firefox that this
+   opens receives pushes; the site may be on any port of localhost.
+2. Put the SDK and its service worker into the site. Without a bundler, load the package's \`carillon.js\` with \`<script src>\` in place
+   of the import, and call \`Carillon.init\`.
+3. Send from your server. \`CarillonServer.fromEnvironment()\` reads these variables.
+   \`carillon.send({ title, userIds: ['ann'] }, { idempotencyKey })\` sends to a user, and without \`userIds\` to every subscriber.
 `;
 
 /**

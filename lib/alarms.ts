@@ -36,9 +36,9 @@ interface Definition {
 }
 
 /**
- * The alarms on which somebody acts tonight or this week: decision 15 has the reason of each, and what notices the
- * faults without an alarm of their own. Each metric costs ten cents a month. An alarm's name is its heading in the
- * runbook: `ServerErrors` is "Server errors".
+ * The alarms on which somebody acts tonight or this week. An alarm's name is its heading in the runbook, which says what
+ * is lost meanwhile: `ServerErrors` is "Server errors". Decision 15 has what shows faults that have no alarm. Each metric
+ * costs ten cents a month.
  */
 function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency } }: AlarmsProps) {
   const ofAll = { part: api.metric('5xx', 'Sum'), whole: api.metric('Count', 'Sum') };

@@ -74,7 +74,7 @@ function Limits({ project }: { project: ProjectResult }) {
       'Notifications',
       sentThisMonth,
       monthlySendCap,
-      `Counted anew from ${monthEndText(month)} (UTC) on`,
+      `Starts at 0 again on ${monthEndText(month)} (UTC)`,
     ],
   ] as const;
   return (

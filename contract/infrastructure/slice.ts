@@ -51,7 +51,7 @@ export const sliceSchema = z.strictObject({
   eventsUrl: z.string(),
   /** Seconds over which browsers spread their `shown` events. */
   eventWindowSeconds: count,
-  /** One in so many browsers reports `shown`. Absent: each. */
+  /** One browser in this many reports `shown`. Absent: each. */
   shownSample: z.optional(positive),
   /** Its event counters: the number of the first, and how many. */
   firstCounter: count,

@@ -27,8 +27,7 @@ export const errorTable = {
   },
   user_id_signature_invalid: {
     status: 403,
-    meaning:
-      'The `userIdSignature` is not that of this `userId` with the identity key of the project.',
+    meaning: 'The `userIdSignature` does not match the `userId` and the project’s identity key.',
   },
   project_not_found: { status: 404, meaning: 'There is no project with this id.' },
   notification_not_found: {
@@ -41,8 +40,7 @@ export const errorTable = {
   },
   application_server_key_unknown: {
     status: 409,
-    meaning:
-      'The subscription was made with an application server key that the project does not have.',
+    meaning: 'The project does not have the `applicationServerKey` of the subscription.',
   },
   payload_too_large: {
     status: 413,

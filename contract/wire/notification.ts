@@ -270,7 +270,7 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   sentAt: z.iso.datetime(),
   /** The name of the member who sent it. Absent: it was sent with the secret key. */
   sentBy: z.optional(z.string()),
-  /** At least so many subscribers were not attempted. Absent: none. */
+  /** At least this many subscribers were not attempted. Absent: all were. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,
   /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */
@@ -278,7 +278,7 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   /** Events counted; of a sample, times `shownSample`. */
   shown: count,
   clicked: count,
-  /** One in so many browsers reported `shown`. Present only if not each did. */
+  /** One browser in this many reports `shown`. Absent: every browser. */
   shownSample: z.optional(z.int().check(z.positive())),
 });
 export type NotificationResult = z.infer<typeof notificationSchema>;

@@ -12,7 +12,7 @@ export interface Plan extends ActionLimits {
   readonly subscriberCap?: number | null;
   readonly monthlySendCap?: number | null;
   readonly rateLimitPerMinute?: number | null;
-  /** One in so many browsers reports `shown` of a large broadcast. Absent: each. */
+  /** One browser in this many reports `shown` of a large broadcast. Absent: each. */
   readonly shownSample?: number;
 }
 

@@ -71,13 +71,13 @@ const hasNoNumber = { ignored: 'No number on the icon of an app.' };
 export const fieldTexts: TextsOf<typeof sendFields> = {
   title: {
     description:
-      'The title of the notification, with a visible character. Plain text: browsers show HTML tags as they are.',
+      'The title, with a visible character. Plain text: browsers show HTML tags as they are.',
     label: 'Title',
     blank: 'Write a title',
     browsers: everywhere,
   },
   body: {
-    description: 'The text below the title. Plain text, as the title.',
+    description: 'The plain text below the title.',
     label: 'Text',
     browsers: everywhere,
   },
@@ -139,7 +139,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   topic: {
     description:
       'The message replaces an earlier one of the same topic that the browser has not received yet. Push ' +
-      'services see a hash, another one for each subscription.',
+      'services see only a hash.',
     label: 'Topic',
     hint: 'The message replaces an earlier one with the same topic that a browser has not received yet.',
   },
@@ -260,8 +260,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   whenFocused: {
     description:
-      'With `page`, a browser in which a window of your site has the focus shows nothing. The page ' +
-      'receives the [message](sdk.md#while-the-visitor-looks-at-the-site) instead.',
+      '`page`: while a window of your site has the focus, the browser shows nothing, and the page ' +
+      'receives the [message](sdk.md#while-the-visitor-looks-at-the-site).',
     label: 'While your site has the focus',
     hint: 'In a browser whose visitor looks at your site. There, a message for the page is not counted as shown.',
     choices: { notify: 'Show the notification', page: 'Give it to the page' },
@@ -269,7 +269,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   worker: {
     description:
-      'With `false`, Safari shows the message without your service worker and opens exactly `url`, but ' +
+      '`false`: Safari shows the message without your service worker and opens exactly `url`, but ' +
       'reports no events. Requires `url`.',
     label: 'Handled by the service worker',
     hint: 'Off: Safari shows the notification without it and opens exactly the page above, but counts neither views nor clicks.',
@@ -277,28 +277,28 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   },
   userIds: {
     description:
-      'Only subscriptions with these user ids. Duplicates count once. Without it, the notification is a ' +
-      'broadcast; an empty list is refused.',
+      'Only subscriptions with these user ids. Duplicates count once. Without the field, the notification is ' +
+      'a broadcast; an empty list is refused.',
     label: 'User ids',
     hint: `One per line, at most ${limits.userIds.toLocaleString('en')}.`,
     blank: 'Enter at least one user id',
   },
   recipients: {
     description:
-      'In place of `userIds`: user ids, each with values for the [placeholders](#personal-content) of the content.',
+      'In place of `userIds`: user ids with values for the [placeholders](#personal-content) of the content.',
     label: 'Recipients',
     hint: 'A table as a spreadsheet copies it: names in the first line, user ids in the first column. In your texts, {{name}} becomes the value of the column “name”.',
     placeholder: 'userId,name,order\nada,Ada,1042',
     blank: 'Enter a line of names, and one for each user id',
   },
   channels: {
-    description: `Only subscriptions with at least one of these channels, at most ${limits.channels}. Duplicates count once.`,
+    description: `Only subscriptions with at least one of these channels, at most ${limits.channels}.`,
     label: 'Channels',
   },
   seenWithinDays: {
     description:
-      'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many days of 24 hours, ' +
-      'plus one: the SDK confirms at most once a day.',
+      'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many days, plus one: ' +
+      'the SDK confirms at most once a day.',
     label: 'Last visit',
   },
 };

@@ -14,7 +14,7 @@ export interface DeliverDependencies extends SliceDependencies {
 
 /**
  * Delivers one slice, unless its project was deleted meanwhile. When it returns, Lambda drops the event. So it returns only if the
- * slice has ended, or its caller does not wait any more.
+ * slice has ended, or its caller no longer waits.
  * @param by unique to the invocation.
  * @param endsAt epoch ms by which it returns.
  * @throws if the slice is to be continued: Lambda repeats the invocation.
@@ -42,7 +42,7 @@ export async function deliver(
   const project = new CurrentProject(projects, clock, found, readAt);
   let state = before;
   let lease: Lease | undefined;
-  // Nobody claims any more what is stopped.
+  // Nobody claims a stopped slice.
   while (state?.ended === undefined && state?.stoppedAt === undefined) {
     const now = clock().getTime();
     const heldForMs = freeAt(state) - now;

@@ -12,7 +12,7 @@ export interface LeaseDependencies {
 
 /**
  * `free`: not claimed yet. `stopped`: only the end is stored. `lost`: another invocation has the slice, or nobody may
- * have it any more.
+ * get it.
  */
 export type LeaseStatus = 'free' | 'mine' | 'stopped' | 'lost';
 

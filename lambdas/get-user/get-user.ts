@@ -20,7 +20,7 @@ export function describeUser(
 function deviceOf({ origin, path, createdAt, updatedAt }: UserSubscription) {
   return {
     id: deviceIdOf(origin + path),
-    // Also of an origin that the deployment does not accept any more: its subscriptions are stored until a send.
+    // Also of an origin that the deployment no longer accepts: its subscriptions are stored until a send.
     pushService: pushServiceOf(origin, [origin]) ?? origin,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),

@@ -34,7 +34,7 @@ export function summaryOf(notification: Sent, slices: SliceStates, now: Date): S
   return { status, counts: finalCounts(notification, slices), reached };
 }
 
-/** The counts if nobody works on the slices any more. */
+/** The counts after the last work on the slices. */
 export function finalCounts({ division }: Pick<Sent, 'division'>, slices: SliceStates): Counts {
   const total = slices.reduce(
     (sum, slice) => (slice === undefined ? sum : addCounts(sum, interruptedCounts(slice))),
@@ -101,7 +101,7 @@ function leftAt(
   slice: StoredSlice | undefined,
 ): number {
   const leasedUntil = slice?.lease?.until;
-  // Nobody claims it any more.
+  // Nobody claims a stopped slice.
   if (slice?.stoppedAt !== undefined) return leasedUntil ?? 0;
   const { startWithinMs, timeoutMs, clockDifferenceMs } = sliceTimeline;
   if (!respondedAsync) {
@@ -112,7 +112,7 @@ function leftAt(
   return Math.max(leasedUntil ?? 0, lastEndAt) + clockDifferenceMs;
 }
 
-/** Whether nobody works on a slice any more, and nobody may. */
+/** Whether nobody works on a slice, and nobody may later. */
 export function isOver(slice: StoredSlice | undefined, now: Date): boolean {
   return (
     slice?.ended !== undefined || (slice?.stoppedAt !== undefined && freeAt(slice) < now.getTime())

@@ -232,7 +232,7 @@ async function cancel(
   return { kind: 'accepted', id, status: outcome === 'stopped' ? 'stopped' : status };
 }
 
-/** The response with the counts, as if nobody worked on the slices any more. @param slices all of them. */
+/** The response with the counts, as if all work on the slices had ended. @param slices all of them. */
 function sentOutcome({ call, notification }: Sending, slices: SliceStates): SendOutcome {
   const { audience } = call;
   const userIds = 'userIds' in audience ? audience.userIds : [];

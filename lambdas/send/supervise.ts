@@ -119,7 +119,7 @@ class Supervision {
     };
   }
 
-  /** Tries until Lambda accepts the invocation, or nobody needs it any more. */
+  /** Tries until Lambda accepts the invocation, or nobody needs it. */
   async #start(slice: Slice): Promise<void> {
     const { starter, abortAfter } = this.#deps;
     const attempt = async (signal: AbortSignal) => {

@@ -13,12 +13,12 @@ import { partCount, partOf, type UsageItem } from './items.ts';
  * conflict, so one item carries only 50 to 100 of them per second.
  *
  * A cap is divided into shares, one for each part. No part takes more than its share, so the sum never
- * exceeds the cap, whatever runs at once. Units are given back to any part. A part may be negative: it
+ * exceeds the cap, whatever runs at once. Units are given back to any part. A part may become negative: it
  * then has more room.
  *
- * That holds if no part is above its share. Each part therefore has the cap for which this was so in all of them. A
- * unit is taken only under that cap. Under another one, the units are divided again first, as soon as their sum is below
- * it.
+ * That requires that no part is above its share. Each part therefore stores the cap for which the units were divided, and
+ * a unit is taken only under that cap. Under another cap, the units are first divided again, as soon as their sum is
+ * below it.
  *
  * All parts are created at once while the project exists, and deleted with it. Nothing is counted in a part
  * that does not exist.
@@ -64,7 +64,7 @@ export function shareOf(cap: number, part: number): number {
 
 /**
  * The items of a counter whose units are divided evenly.
- * @param cap for which they are divided. Undefined: the first unit that is taken takes three calls more.
+ * @param cap for which they are divided. Undefined: taking the first unit needs three more calls.
  */
 export function newParts(
   { name, project }: Pick<Counter, 'name' | 'project'>,
@@ -127,15 +127,15 @@ export function partsIn(items: readonly Partial<UsageItem>[], name: string): Par
   return partPeriods(name).map((period) => used.get(period));
 }
 
-/** How many more units a counter may hold. */
+/** The units that a counter has room for. */
 export function roomBelow(cap: number | null, parts: Parts): number {
   return cap === null ? Number.POSITIVE_INFINITY : Math.max(0, cap - sumOf(parts));
 }
 
 /**
- * How many more units each part may hold: none while the sum is not below the cap. Before, divides the counter for the
- * cap.
- * @returns undefined if it does not exist.
+ * The units that each part has room for: 0 in all parts if their sum is not below the cap. Divides the counter for the
+ * cap first.
+ * @returns undefined if the counter does not exist.
  */
 export async function roomByPart(
   dynamo: DynamoDBDocumentClient,
@@ -195,8 +195,8 @@ async function divide(
 }
 
 /**
- * The update of a transaction that takes units. Its condition fails if the part has no room for them, the counter is
- * divided for another cap, or does not exist. The failed item tells: there is none without the part.
+ * The update of a transaction that takes units. Its condition fails if the part has no room for them, is divided for
+ * another cap, or does not exist. The item in the failure tells which: it is missing if the part does not exist.
  */
 export function takeUnits(counter: Counter, part: number, units: number, cap: number | null) {
   return {
@@ -254,9 +254,9 @@ export async function takeUnit<Outcome>(
     if (outcome !== 'part_full') return outcome;
     if (isFull) return 'cap_reached';
     const room = await roomByPart(dynamo, counter, cap, signal);
-    // Not the one with the most room: there, all that run at once would meet.
+    // Not the part with the most room: all callers at this moment would choose it.
     const found = fromPart(preferredPart).find((one) => room !== undefined && room[one]! > 0);
-    // The last attempt tells whether it is refused for another reason too, such as a repetition.
+    // The last attempt shows whether there is another reason, such as a repeated transaction.
     isFull = found === undefined;
     part = found ?? preferredPart;
   }

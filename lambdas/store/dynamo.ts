@@ -198,7 +198,7 @@ function plain(item: unknown): StoredItem {
 function isConflict(error: unknown): boolean {
   // The SDK does not retry conflicts, neither of transactions nor of single writes.
   if (error instanceof Error && error.name === 'TransactionConflictException') return true;
-  // The conditions of the other writes are judged when nothing conflicts any more.
+  // The conditions of the other writes are checked when nothing conflicts.
   return cancellationReasons(error).some(({ Code }) => transientReasons.has(Code ?? 'None'));
 }
 

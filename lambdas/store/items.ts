@@ -144,7 +144,7 @@ export interface Division {
   /** Functions that it was divided among, and event counters that each of them has. */
   readonly slices: number;
   readonly countersPerSlice: number;
-  /** One in so many browsers reports `shown`. Absent: each. */
+  /** One browser in this many reports `shown`. Absent: each. */
   readonly shownSample?: number | undefined;
   /** Whether the caller got 202. */
   readonly respondedAsync: boolean;
@@ -220,7 +220,7 @@ export interface SliceItem {
   readonly unreached?: number;
   /** One bit for each user id of the slice: whether a push to it was delivered. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;
-  /** Whether it has ended: nobody works on it any more. */
+  /** Set when it has ended: nobody works on it. */
   readonly ended?: SliceEnd | undefined;
   /** Epoch ms at which the notification was stopped, unless the slice had ended. No chunk is claimed later. */
   readonly stoppedAt?: number;

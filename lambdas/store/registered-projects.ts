@@ -122,7 +122,7 @@ export class RegisteredProjects {
 
   /**
    * Sets attributes, and removes undefined ones.
-   * @returns the project, undefined if there is none.
+   * @returns the project, undefined if it does not exist.
    */
   changeProject(
     projectId: string,
@@ -131,7 +131,7 @@ export class RegisteredProjects {
     return this.#update(projectId, attributeChanges(attributes));
   }
 
-  /** Sets limits of the plan, and removes undefined ones. @returns the project, undefined if there is none. */
+  /** Sets limits of the plan, and removes undefined ones. @returns the project, undefined if it does not exist. */
   changePlan(
     projectId: string,
     limits: ProjectItem['plan'],
@@ -142,7 +142,7 @@ export class RegisteredProjects {
   /**
    * Stores the hash of a new secret key. The one before it becomes the previous one.
    * @param until ISO 8601, when the previous key ends. Undefined: at once.
-   * @returns the project, undefined if there is none.
+   * @returns the project, undefined if it does not exist.
    */
   replaceSecretKey(
     projectId: string,
@@ -198,7 +198,7 @@ export class RegisteredProjects {
 
   /**
    * Makes a VAPID pair current. The one before it becomes the previous one, with which existing subscriptions still
-   * receive their pushes. Unless there already is a previous one.
+   * receive their pushes. Does nothing if the project already has a previous one.
    */
   async rotatePair(
     projectId: string,
@@ -257,7 +257,7 @@ export class RegisteredProjects {
     }
   }
 
-  /** Forgets the previous pair. Does nothing if it is another one, or forgotten. @param publicKey of the pair. */
+  /** Forgets the previous pair, unless the project has another one or none. @param publicKey of the pair. */
   async dropPreviousPair(projectId: string, publicKey: string): Promise<void> {
     const ofProject = {
       UpdateExpression: 'REMOVE previousVapidPublicKey',
@@ -379,7 +379,7 @@ export function withoutKeys(item: ProjectItem): RegisteredProject {
   return project;
 }
 
-/** There is no such project, or not any more. */
+/** The project does not exist, or was deleted. */
 export function projectNotFound(projectId: string): ServiceError {
   return new ServiceError('project_not_found', `Project "${projectId}" does not exist.`);
 }

@@ -175,7 +175,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       return changeKey(project, keyHash, previous, change, signal);
     },
 
-    /** Stores that Lambda has all slices of a send. Then nobody cancels it any more. */
+    /** Stores that Lambda has all slices of a send. From then on, nobody cancels it. */
     async handedOver(
       project: ProjectRef,
       keyHash: string,

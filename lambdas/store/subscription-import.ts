@@ -68,7 +68,7 @@ export type ImportBatch = (
 interface Stored {
   /** By endpoint hash in hex. */
   readonly items: ReadonlyMap<string, SubscriptionItem>;
-  /** How many more subscribers each part of the counter may hold. */
+  /** The subscribers that each part of the counter has room for. */
   readonly room: readonly number[];
 }
 

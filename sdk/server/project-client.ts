@@ -132,7 +132,7 @@ export class ProjectClient {
   }
 
   /**
-   * Stops a notification: soon no push starts any more. One whose delivery has ended is returned as it is.
+   * Stops a notification: after some seconds, no push starts. One whose delivery has ended is returned as it is.
    * @param notificationId the `id` in the response of send, or in the list while send waits.
    * @throws {CarillonError} the last failure.
    */

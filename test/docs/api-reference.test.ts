@@ -75,7 +75,7 @@ test.each(Object.entries(operations))('docs/api.md shows all of %s', (name, oper
     'errors',
   ];
   const written = blocks.map((block) => `<!-- generated: ${name} ${block} -->`);
-  // Otherwise the block of the other routes has its section.
+  // Otherwise one block is its whole section.
   if (reference.includes(written[0]!)) for (const one of written) expect(reference).toContain(one);
   else expect(reference).toContain(`\n## ${summary}\n`);
 });

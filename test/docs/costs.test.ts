@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readAssembly } from 'aws-emulator/template';
 import { quotasSchema } from '../../contract/infrastructure/aws-quotas.ts';
+import { defaultLimits } from '../../contract/wire/limits.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { templateAlarms } from '../fixtures/template-alarms.ts';
@@ -107,6 +108,25 @@ describe('a number that documents repeat is that of its home:', () => {
     expect(flat('docs/deploy.md')).toContain(`[at most ${most} an hour]`);
   });
 
+  test('what a leaked secret key costs', () => {
+    const broadcasts = defaultLimits.monthlySendCap;
+    const subscribers = defaultLimits.subscriberCap;
+    const millions = (broadcasts * subscribers) / 1e6;
+    const month = (name: string) => {
+      const perMillion = Number(usage.find(([what]) => what === name)!.at(-1));
+      return (millions * perMillion).toLocaleString('en');
+    };
+    const least = month('A million pushes, by a broadcast to a million');
+    const most = month('A million pushes, by broadcasts to 1,000 subscribers');
+    const events = month('A million events');
+    expect(flat('docs/runbook.md')).toContain(
+      `${broadcasts.toLocaleString('en')} broadcasts to ${subscribers.toLocaleString('en')} subscribers: ${millions.toLocaleString('en')} million pushes for ${least} to ${most} dollars, and ${events}`,
+    );
+    expect(flat('docs/deploy.md')).toContain(
+      `[at most ${most} a month for pushes](runbook.md#unexpected-costs), and ${events}`,
+    );
+  });
+
   test('what a daily million costs, and a stage without traffic', () => {
     const [full, sampled] = [site('A broadcast a day'), site('The same')].map(Math.round);
     const [, idle] = /without traffic, (\d\.\d\d)/.exec(flat('docs/performance.md'))!;
@@ -114,6 +134,8 @@ describe('a number that documents repeat is that of its home:', () => {
       `[${full} a month](performance.md#costs), or ${sampled}`,
     );
     expect(flat('docs/deploy.md')).toContain(`for alarms | ${idle} |`);
+    expect(flat('docs/decisions/0015-alarms.md')).toContain(`$${idle} a month`);
+    expect(flat('admin/deploy/deploy.ts')).toContain(`cost $${idle} a month`);
     const readme = flat('README.md');
     expect(readme).toContain(`Carillon costs $${idle} a month`);
     expect(readme).toContain(` | ${full} | | the same, if one browser in ten`);

@@ -11,31 +11,37 @@ const repositoryPath = new RegExp(
 /** Paths that a command creates. */
 const generated = /^(?:\.carillon|cdk\.out|node_modules|sdk\/dist)\//;
 
-const examples = readdirSync('examples', { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => join('examples', name));
+const documents = execFileSync('git', ['ls-files', '*.md', 'llms.txt'], { encoding: 'utf8' })
+  .trim()
+  .split('\n');
 
-const documents = [
-  ...['.', 'docs', 'docs/decisions', 'docs/migrate', 'lambdas/push/transport'],
-  ...['aws-emulator', 'bench', 'console', 'sdk'],
-  ...examples,
-].flatMap((folder) =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name)),
-);
-documents.push('llms.txt');
-
-test.each(documents)('%s refers to files that exist', (document) => {
+test.each(documents)('%s refers to files and sections that exist', (document) => {
   const text = readFileSync(document, 'utf8');
-  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target]) =>
-    join(dirname(document), target!),
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)].map(
+    ([, path = '', anchor = '']) => ({
+      path: path === '' ? document : join(dirname(document), path),
+      anchor,
+    }),
   );
   const paths = [...text.matchAll(/`([^`\n]+)`/g)]
     .map(([, span]) => span!)
     .filter((span) => repositoryPath.test(span) && !generated.test(span));
-  expect([...links, ...paths].filter((path) => !existsSync(path))).toEqual([]);
+  const files = [...links.map(({ path }) => path), ...paths];
+  expect(files.filter((path) => !existsSync(path))).toEqual([]);
+  const sections = links.filter(({ anchor }) => anchor !== '');
+  expect(sections.filter(({ path, anchor }) => !anchorsOf(path).includes(anchor))).toEqual([]);
 });
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(document: string): readonly string[] {
+  const text = readFileSync(document, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{Letter}\p{Number} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 test.each(documents.filter((name) => name.startsWith('docs/migrate/')))(
   '%s is a page of at most 40 lines',

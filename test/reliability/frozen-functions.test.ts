@@ -25,7 +25,7 @@ beforeEach(async () => {
 const subscribe = (count: number): Promise<SimulatedBrowser[]> =>
   Promise.all(Array.from({ length: count }, () => service.subscribe(project)));
 
-/** Adds to a part of the counter, since it would take minutes to subscribe so many. */
+/** Adds to a part of the counter, because subscribing as many browsers would take minutes. */
 async function countManySubscribers(): Promise<void> {
   await service.dynamo.send(
     new UpdateCommand({

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { codeIn } from '../fixtures/documented-example.ts';
 import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
@@ -22,13 +23,17 @@ beforeAll(async () => {
   service = await startService();
   folder = await newNpmProject();
   for (const language of languages) {
-    if (canRun(language)) writeProgram(language, folder, codeIn(document, language.tag)[0]!);
+    if (canRun(language)) writeProgram(language, folder, senderIn(language));
   }
 });
 afterAll(async () => {
   folder.remove();
   await service.stop();
 });
+
+function senderIn({ sender, tag }: Language): string {
+  return sender === undefined ? codeIn(document, tag)[0]! : readFileSync(sender, 'utf8');
+}
 
 /** Runs a command with the variables that the examples read. */
 function runFile(

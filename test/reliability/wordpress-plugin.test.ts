@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { codeIn } from '../fixtures/documented-example.ts';
 import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
 import { type Service, startService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -8,7 +8,7 @@ import { canRun, languages, run } from './fixtures/languages.ts';
 
 /** WordPress cannot be had here: its functions are replaced. */
 const wordpress = resolve('test/reliability/fixtures/wordpress.php');
-const plugin = codeIn('docs/sending.md', 'php').find((code) => code.includes('Plugin Name'))!;
+const plugin = readFileSync('examples/wordpress/carillon.php', 'utf8');
 
 interface Transition {
   readonly id: number;

@@ -15,11 +15,11 @@ const highestRates = {
   'lost response': 0.2,
   /** The write happens after the caller has given up waiting for its response. */
   'late write': 0.1,
-  /** One function has no connection to DynamoDB for a while, or any more. The others have. */
+  /** One function loses its connection to DynamoDB for a while, or for good. The others keep theirs. */
   'cut off': 0.2,
   /** DynamoDB refuses all calls for a while. */
   outage: 0.5,
-  /** The same for one table only. */
+  /** DynamoDB refuses the calls to one table for a while. */
   'outage of a table': 0.5,
   /** A BatchGetItem leaves some keys out. */
   'unprocessed keys': 0.5,

@@ -29,8 +29,8 @@ const lastWritesMs = 3000;
 const pauseMs = 1000;
 
 /**
- * One invocation of a function. Once it has ended or died nothing of it happens any more, except for
- * calls that it has already made.
+ * One invocation of a function. Once it has ended or crashed, it does nothing. Calls that it has already made may
+ * still arrive.
  */
 export class FunctionRun implements Timers {
   readonly name: string;

@@ -12,7 +12,7 @@ export interface Bounds {
   /** Invocations. */
   readonly writers: number;
   readonly chunks: number;
-  /** Calls at once for which their writer does not wait any more. */
+  /** Calls at once that arrive after their writer has given up. */
   readonly lateCalls: number;
 }
 
@@ -198,7 +198,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
       step(`${name} pushes ${pushed}`, true, (to) => {
         if (to.pushed & (1 << pushed)) fail(`chunk ${pushed} is pushed twice`);
         to.pushed |= 1 << pushed;
-        // It gives nothing back any more.
+        // From now on it gives nothing back.
         Object.assign(to.writers[index]!, { pushed: pushed + 1, base: chunks });
         check(to);
       });
@@ -399,7 +399,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
     }
   }
 
-  /** What has ended is neither written nor pushed any more, nor cancelled if it was pushed: nothing else follows. */
+  /** After its end, a slice is not written or pushed, and not cancelled if it was pushed. */
   function closed(state: State): State {
     const writes = [...state.writers.keys()].map((index) => callOf(state, index));
     const cancels = writes

@@ -37,7 +37,7 @@ export function useProject() {
   });
 }
 
-/** The project's notifications, the newest first, page by page. They load anew when the window gets the focus. */
+/** The project's notifications, the newest first, page by page. They load again when the window gets the focus. */
 export function useNotifications() {
   const { client } = useSession();
   return useInfiniteQuery({

@@ -38,7 +38,7 @@ interface Program extends SampleSend {
 const curl = ({ url, json, respondAsync }: Program) => `\
 # In Bash.
 # One attempt. To retry, use the same key:
-# docs/sending.md#curl
+# examples/senders/send.sh
 key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 # Every user of the machine can see arguments:
 # the secret key is passed as a file.

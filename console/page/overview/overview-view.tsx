@@ -48,7 +48,7 @@ interface ResultsProps {
 const fewestColumns = 7;
 const mostColumns = 14;
 
-/** The parts that a project with so many notifications needs. */
+/** The results of broadcasts. Before the first notification: the checklist. */
 function Results({ project, list }: ResultsProps) {
   const { href } = useSession();
   const [first, second] = list.notifications;

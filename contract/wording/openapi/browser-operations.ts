@@ -6,7 +6,7 @@ import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
 
 /** Response of subscribe, unsubscribe and track. */
-export const ok = component('Ok', okSchema, { ok: { description: 'Always `true`.' } });
+export const ok = component('Ok', okSchema, { ok: 'Always `true`.' });
 
 /** Base64 or base64url, padded or not. */
 const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
@@ -19,7 +19,6 @@ export const subscribe: Operation = {
   description:
     'Registers a browser’s subscription, or updates the one with the same `endpoint`. The output of ' +
     '`PushSubscription.toJSON()` can be posted unchanged: fields that are not listed here are ignored.',
-  caller: 'a browser',
   body: {
     content: component('Subscription', subscribeSchema([]), {
       endpoint: {
@@ -28,36 +27,29 @@ export const subscribe: Operation = {
       },
       keys: {
         description:
-          'The keys of the browser. Base64url, or standard base64; with or without padding.',
+          'The browser’s keys, in base64url or standard base64, with or without padding.',
         fields: {
           p256dh: {
-            description:
-              'The browser’s public key: base64url of 65 bytes, an uncompressed point on P-256.',
+            description: 'The public key: 65 bytes, an uncompressed point on P-256.',
             pattern: base64,
           },
-          auth: { description: 'The browser’s secret: base64url of 16 bytes.', pattern: base64 },
+          auth: { description: 'The secret: 16 bytes.', pattern: base64 },
         },
       },
-      userId: {
-        description:
-          'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
-          '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
-      },
-      userIdSignature: {
-        description:
-          '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
-          'of base64url. It is checked wherever it is present. A project can require it.',
-      },
-      channels: {
-        description:
-          'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
-          `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
-          'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
-      },
+      userId:
+        'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
+        '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
+      userIdSignature:
+        '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
+        'of base64url. Checked if present. A project can require it.',
+      channels:
+        'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
+        `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
+        'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
       applicationServerKey: {
         description:
-          'The application server key with which the browser subscribed, current or previous: base64url of 65 ' +
-          'bytes. Without it, a new endpoint is assumed to have the current key. A known one keeps its key.',
+          'The key with which the browser subscribed, current or previous: base64url of 65 bytes. Without it, a ' +
+          'new endpoint is assumed to have the current key, and a known one keeps its key.',
         pattern: base64,
       },
     }),
@@ -95,11 +87,10 @@ export const unsubscribe: Operation = {
   summary: 'Unsubscribe a browser',
   description:
     'Removes one subscription, that of the `endpoint`. Idempotent: an unknown endpoint also returns 200.',
-  caller: 'a browser',
   query: described(unsubscribeSchema, {
     endpoint: { description: `The endpoint, URL-encoded; ${endpointRules}`, format: 'uri' },
   }),
-  responses: { 200: { description: 'The subscription does not exist any more.', content: ok } },
+  responses: { 200: { description: 'The subscription no longer exists.', content: ok } },
   examples: {
     unsubscribe: {
       summary: 'By endpoint',
@@ -116,16 +107,13 @@ export const track: Operation = {
   summary: 'Track',
   description:
     'Counts an event of a notification: it was shown or clicked. The SDK’s service worker calls it.',
-  caller: 'the service worker',
   query: described(z.object({ tally: eventCounterSchema }), {
-    tally: {
-      description:
-        'Part of the events URL in a large broadcast’s message: the counter of the event. Use the URL as it is. ' +
-        'An unknown tally is `notification_not_found`.',
-    },
+    tally:
+      'Part of the events URL in a large broadcast’s message: the counter of the event. Use the URL as it is. ' +
+      'An unknown tally is `notification_not_found`.',
   }),
   body: {
-    content: component('Event', eventSchema, { type: { description: 'What happened.' } }),
+    content: component('Event', eventSchema, { type: 'What happened.' }),
     limitBytes: limits.bodyBytes.track,
     mediaTypes: ['application/json', 'text/plain'],
   },

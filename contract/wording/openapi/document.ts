@@ -39,8 +39,8 @@ const tags = [
 const pathParameters = described(
   z.object({ projectId: projectIdSchema, notificationId: notificationIdSchema }),
   {
-    projectId: { description: 'The project’s public name.' },
-    notificationId: { description: 'The `id` in the response of send.' },
+    projectId: 'The project’s public name.',
+    notificationId: 'The `id` in the response of send.',
   },
 );
 

@@ -17,7 +17,15 @@ import {
 } from '../../wire/send-fields.ts';
 import { type FieldText, fieldTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
-import { type AnyFields, asIn, component, described, type Fact, type Fields } from './schema.ts';
+import {
+  type AnyFields,
+  asIn,
+  component,
+  described,
+  type Fact,
+  type Fields,
+  type FullFact,
+} from './schema.ts';
 
 /** Facts of the fields that several operations have. */
 
@@ -26,7 +34,7 @@ export const contentOfResponse = contentFacts(false);
 
 export const audienceFacts = factsOf(audienceFields, true) as Record<
   keyof typeof audienceFields,
-  Fact
+  FullFact
 >;
 
 function contentFacts(isOfRequest: boolean) {
@@ -44,7 +52,7 @@ function factsOf(
     return [
       name,
       {
-        description: isUrl ? `${description}: an absolute http or https URL.` : description,
+        description: isUrl ? `${description}: an absolute http(s) URL.` : description,
         // A format for requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
         ...(isUrl && isOfRequest && row.placeholders !== 'filled' && { format: 'uri' }),
         ...('default' in row && { default: row.default }),
@@ -56,13 +64,10 @@ function factsOf(
 }
 
 export const countFields: Fields<typeof deliveryCountsSchema> = {
-  attempted: { description: 'Always `delivered + removed + failed`.' },
-  delivered: { description: 'The push service accepted the message.' },
-  removed: {
-    description:
-      'The push service says that the subscription is gone (404 or 410). It was deleted.',
-  },
-  failed: { description: 'Everything else, after retries.' },
+  attempted: 'Always `delivered + removed + failed`.',
+  delivered: 'The push service accepted the message.',
+  removed: 'The push service says that the subscription is gone (404 or 410): it was deleted.',
+  failed: 'Everything else, after retries.',
 };
 
 export const failuresField = {
@@ -78,55 +83,40 @@ function reasonFields() {
   return Object.fromEntries(facts) as Record<FailureReason, Fact>;
 }
 
-export const unreachedField: Fact = {
-  description:
-    'At least this many subscribers were not attempted: the time ran out, the database failed, a function ' +
-    'crashed, or the notification was [stopped](#stop-a-notification). Absent if all were attempted. With ' +
-    '`channels` or `seenWithinDays`, only subscribers that were read are counted, and at least 1.',
-};
+export const unreachedField: Fact =
+  'At least this many subscribers were not attempted: the time ran out, the database failed, a function ' +
+  'crashed, or the notification was [stopped](#stop-a-notification). Absent if all were attempted. With ' +
+  '`channels` or `seenWithinDays`, only subscribers that were read are counted, and at least 1.';
 
-export const idField: Fact = { description: 'The notification’s id: a UUID of version 7.' };
+export const idField: Fact = 'The notification’s id: a UUID of version 7.';
 
-export const statusField: Fact = {
-  description:
-    '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and its ' +
-    'work is not continued. `stopping`: it was [stopped](#stop-a-notification), and functions may still ' +
-    'push. `stopped`: it was stopped, and they have ended.',
-};
+export const statusField: Fact =
+  '`sending`: functions work on it. `sent`: they have ended. `interrupted`: a function crashed, and its ' +
+  'work is not continued. `stopping`: it was [stopped](#stop-a-notification), and functions may still ' +
+  'push. `stopped`: it was stopped, and they have ended.';
 
 /** A notification with its counts. */
 export const notification = component('Notification', notificationSchema, {
   id: idField,
   ...asIn('the request of [send](#send)', contentOfResponse),
-  audience: {
-    description:
-      '`"everyone"`, or what the send selected, such as ' +
-      '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. `users` is the number of user ids.',
-  },
+  audience:
+    '`"everyone"`, or what the send selected, such as ' +
+    '`{ "users": 12, "channels": ["news"], "seenWithinDays": 30 }`. `users` is the number of user ids.',
   status: statusField,
-  sentAt: { description: 'RFC 3339 date-time.' },
-  sentBy: {
-    description: 'The member who sent it. Absent if it was sent with the secret key.',
-  },
+  sentAt: 'RFC 3339 date-time.',
+  sentBy: 'The member who sent it. Absent if it was sent with the secret key.',
   ...asIn('the response of [send](#send)', {
     ...countFields,
     failures: failuresField,
     unreached: unreachedField,
   }),
-  usersReached: {
-    description:
-      'The number of user ids with at least one delivered push. Absent while the status is `sending`, and for ' +
-      'a broadcast.',
-  },
-  shown: {
-    description: 'Events reported by browsers; with `shownSample`, the number of reports times it.',
-  },
-  clicked: { description: 'Events reported by browsers.' },
-  shownSample: {
-    description:
-      'One in so many browsers reported `shown`, so that `shown` is an estimate. Present only if not each browser ' +
-      'reports it: see [A sample of shown events](operating.md#a-sample-of-shown-events).',
-  },
+  usersReached:
+    'User ids with at least one delivered push. Absent while the status is `sending`, and for a broadcast.',
+  shown: 'Reports of browsers, times `shownSample` if it is present.',
+  clicked: 'Reports of browsers.',
+  shownSample:
+    'One browser in this many reports `shown`, which is then ' +
+    '[an estimate](operating.md#a-sample-of-shown-events). Absent if every browser reports it.',
 });
 
 export const getNotification: Operation = {
@@ -134,7 +124,6 @@ export const getNotification: Operation = {
   description:
     'Returns a notification and its counts so far. While the status is `sending`, the counts of the ' +
     `last seconds may be missing. It is kept for ${limits.notificationRetentionDays} days.`,
-  caller: 'your server',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {
     read: {
@@ -165,10 +154,9 @@ const { cursor } = notificationListQuerySchema.shape;
 export const listNotifications: Operation = {
   summary: 'List notifications',
   description: 'Returns the project’s notifications, the newest first.',
-  caller: 'your server',
   query: described(z.object({ limit, cursor }), {
-    limit: { description: 'Most notifications in the response.' },
-    cursor: { description: '`nextCursor` of the previous response. The first page needs none.' },
+    limit: 'Most notifications in the response.',
+    cursor: '`nextCursor` of the previous response. The first page needs none.',
   }),
   responses: {
     200: {
@@ -178,7 +166,7 @@ export const listNotifications: Operation = {
           description: 'Each as in the response of [read a notification](#read-a-notification).',
           component: notification,
         },
-        nextCursor: { description: 'Where the next page starts; absent on the last page.' },
+        nextCursor: 'Where the next page starts; absent on the last page.',
       }),
     },
   },
@@ -200,9 +188,8 @@ export const stopNotification: Operation = {
   description:
     'Ends the delivery of a notification: no push, retries included, starts later than ' +
     `${sliceTimeline.lastPushAfterStopMs / 1000} s after the response. Subscribers that were not attempted ` +
-    'count as `unreached`. The notification still counts in its month. Idempotent: a notification whose ' +
-    'delivery has ended is returned unchanged.',
-  caller: 'your server',
+    'count as `unreached`, and the notification still counts in its month. Idempotent: one whose delivery has ' +
+    'ended is returned unchanged.',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {
     stop: {

@@ -7,8 +7,6 @@ export interface Operation {
   readonly summary: string;
   /** Markdown. */
   readonly description: string;
-  /** Who calls the route, for the table of routes. */
-  readonly caller: string;
   readonly headers?: Described;
   readonly query?: Described;
   readonly body?: RequestBody;
@@ -69,7 +67,12 @@ export function descriptionOf(route: Route, { description }: Operation): string 
   return `${description} ${keys}`;
 }
 
-const ofEveryRoute = ['direct_request', 'rate_limited', 'internal_error', 'unavailable'] as const;
+export const errorsOfEveryRoute: readonly ErrorCode[] = [
+  'direct_request',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+];
 const ofBodies = [
   'invalid_json',
   'invalid_request',
@@ -80,7 +83,7 @@ const ofBodies = [
 /** The errors that a route can return, in the order of the table of errors. */
 export function errorsOf(route: Route, { body, query, headers, errors = [] }: Operation) {
   const codes = new Set<string>([
-    ...ofEveryRoute,
+    ...errorsOfEveryRoute,
     route.caller === 'owner' ? 'unauthorized' : 'project_not_found',
     ...(route.caller === 'owner' && rolesFor(route).length < memberRoles.length
       ? ['not_permitted']

@@ -1,5 +1,5 @@
 import { limits } from '../../wire/limits.ts';
-import { type countedDays, projectQuerySchema, projectSchema } from '../../wire/project-result.ts';
+import { countedDays, projectQuerySchema, projectSchema } from '../../wire/project-result.ts';
 import {
   removedUserSchema,
   removeUserSchema,
@@ -7,60 +7,49 @@ import {
   userSubscriptionsSchema,
 } from '../../wire/user.ts';
 import type { Operation } from './operation.ts';
-import { component, described, type Fact } from './schema.ts';
+import { component, described } from './schema.ts';
 
 function dayFields() {
-  const facts = ['7', '30', '90', '365'].map((days) => [days, { description: `In ${days} days.` }]);
-  return Object.fromEntries(facts) as Record<(typeof countedDays)[number], Fact>;
+  const facts = countedDays.map((days) => [days, `In ${days} days.`]);
+  return Object.fromEntries(facts) as Record<(typeof countedDays)[number], string>;
 }
 
 export const getProject: Operation = {
   summary: 'Read a project',
   description: 'Returns a project, its caps and its usage.',
-  caller: 'your server',
   query: described(projectQuerySchema, {
-    sample: {
-      description: '`subscribers` adds `sample`: counts of up to 1,000 subscriptions.',
-    },
+    sample: '`subscribers` adds `sample`: counts of up to 1,000 subscriptions.',
   }),
   responses: {
     200: {
       description: 'The project.',
       content: component('Project', projectSchema, {
-        projectId: { description: 'The project’s public name.' },
-        name: { description: 'The project’s name for people.' },
-        applicationServerKey: { description: 'Base64url. Browsers subscribe with it.' },
-        subscribers: { description: 'Subscribers now.' },
-        subscriberCap: { description: 'The most subscribers; `null` if there is no cap.' },
-        sentThisMonth: { description: 'Notifications in `month`.' },
-        monthlySendCap: {
-          description: 'The most notifications in a month; `null` if there is no cap.',
-        },
-        month: { description: 'The current UTC month.' },
-        rateLimitPerMinute: {
-          description:
-            'Requests per minute and action that one address may make; `null` if there is no limit.',
-        },
-        rateLimits: {
-          description:
-            'Limits of actions that have their own, by `operationId`. Absent if no action has one.',
-        },
-        access: {
-          description:
-            'Whose key the request has. With the secret key, `role` is `owner`. With a member key, it is the member’s role, and `name` is the member.',
-        },
-        createdAt: { description: 'RFC 3339 date-time.' },
+        projectId: 'The project’s public name.',
+        name: 'The project’s name for people.',
+        applicationServerKey: 'Base64url. Browsers subscribe with it.',
+        subscribers: 'Subscribers now.',
+        subscriberCap: 'The most subscribers; `null` if there is no cap.',
+        sentThisMonth: 'Notifications in `month`.',
+        monthlySendCap: 'The most notifications in a month; `null` if there is no cap.',
+        month: 'The current UTC month.',
+        rateLimitPerMinute:
+          'Requests per minute and action that one address may make; `null` if there is no limit.',
+        rateLimits:
+          'Limits of actions that have their own, by `operationId`. Absent if no action has one.',
+        access:
+          'Whose key the request has. `role` is `owner` for the secret key, otherwise the role of the member `name`.',
+        createdAt: 'RFC 3339 date-time.',
         sample: {
           description:
-            'Counts of a sample of the subscribers. In a larger project, expect the same percentages of all. Present ' +
-            'only with `?sample=subscribers`.',
+            'Counts of a sample of the subscribers. Expect the same percentages of all. Present only with ' +
+            '`?sample=subscribers`.',
           fields: {
-            subscribers: { description: 'Subscribers in the sample.' },
+            subscribers: 'Subscribers in the sample.',
             seenWithinDays: {
               description: 'Those that a send with this value of `seenWithinDays` would select.',
               fields: dayFields(),
             },
-            channels: { description: 'By the name of the channel; the 50 that most have.' },
+            channels: 'By the name of the channel; the 50 that most have.',
           },
         },
       }),
@@ -98,30 +87,23 @@ export const getUser: Operation = {
   summary: 'Read a user',
   description:
     'Returns the number of subscriptions of a user id, and lists them as devices. An unknown user has none.',
-  caller: 'your server',
   query: described(userSchema, { userId: userIdParameter }),
   responses: {
     200: {
       description: 'The user.',
       content: component('UserSubscriptions', userSubscriptionsSchema, {
-        userId: { description: 'As in the query.' },
-        subscriptions: { description: 'Subscriptions of this user.' },
+        userId: 'As in the query.',
+        subscriptions: 'Subscriptions of this user.',
         devices: {
           description:
             `At most ${limits.devices}, the newest first. \`id\` is stable while the subscription exists; the SDK ` +
-            'knows [that of its browser](sdk.md#devices). `pushService`: its [name](#push-services). `createdAt`: ' +
-            'when the browser subscribed. `updatedAt`: when it last confirmed its subscription.',
+            'knows [that of its browser](sdk.md#devices). `pushService` is its [name](#push-services), `createdAt` ' +
+            'when the browser subscribed, `updatedAt` when it last confirmed its subscription.',
           fields: {
-            id: {
-              description: 'For the removal of this device. It does not reveal the endpoint.',
-            },
-            pushService: {
-              description: 'Its name; of another push service, its origin.',
-            },
-            createdAt: { description: 'When the browser subscribed.' },
-            updatedAt: {
-              description: 'When it last confirmed its subscription.',
-            },
+            id: 'For the removal of this device. It does not reveal the endpoint.',
+            pushService: 'Its name; of another push service, its origin.',
+            createdAt: 'When the browser subscribed.',
+            updatedAt: 'When it last confirmed its subscription.',
           },
         },
       }),
@@ -142,20 +124,15 @@ export const removeUser: Operation = {
   description:
     'Removes all subscriptions of a user id, or one device. Idempotent: for an unknown user it removes 0. ' +
     'Unknown parameters are refused, because a mistyped `device` would remove all.',
-  caller: 'your server',
   query: described(removeUserSchema, {
     userId: userIdParameter,
-    device: {
-      description:
-        'Removes only this device: an `id` of [the user’s devices](#read-a-user). A device that the user does not ' +
-        'have removes 0.',
-    },
+    device: 'Removes only this device: an `id` of [the user’s devices](#read-a-user).',
   }),
   responses: {
     200: {
-      description: 'The user does not have the subscriptions any more.',
+      description: 'The user no longer has the subscriptions.',
       content: component('RemovedUser', removedUserSchema, {
-        removed: { description: 'Subscriptions that this request removed.' },
+        removed: 'Subscriptions that this request removed.',
       }),
     },
   },

@@ -5,10 +5,11 @@ import { type Route, type RouteName, routes } from '../../wire/routes.ts';
 import { contentFields, shownNames } from '../../wire/send-fields.ts';
 import { browserColumns, type FieldText, fieldTexts } from '../field-texts.ts';
 import {
-  descriptionOf,
   type Example,
   errorsOf,
+  errorsOfEveryRoute,
   type Operation,
+  rolesFor,
   type SuccessResponse,
 } from './operation.ts';
 import { operations } from './operations.ts';
@@ -25,9 +26,8 @@ export const generatedDocuments = ['docs/api.md', 'docs/message.md', 'docs/sdk.m
  * @throws {Error} for a block with an unknown name.
  */
 export function withGeneratedBlocks(markdown: string): string {
-  const described = new Set(Array.from(markdown.matchAll(block), ([, name]) => name));
   return markdown.replaceAll(block, (_, name: string) => {
-    const text = name === 'other routes' ? sectionsWithout(described) : blockOf(name);
+    const text = blockOf(name);
     if (text === undefined) throw new Error(`Unknown generated block: ${name}`);
     return `<!-- generated: ${name} -->\n${text}\n<!-- end -->`;
   });
@@ -41,19 +41,13 @@ const lists: Readonly<Record<string, () => string>> = {
   'members unchanged': membersAsSent,
 };
 
-/** Names: those of the lists, or a route and one of its blocks. `other routes` has the sections of all others. */
+/** Names: those of the lists; a route, for its whole section; a route and one of its blocks. */
 function blockOf(name: string): string | undefined {
-  const [route = '', kind = '', which] = name.split(' ');
+  const [route = '', kind, which] = name.split(' ');
   if (!(route in routes)) return lists[name]?.();
-  return blockOfRoute(routes[route as RouteName], operations[route as RouteName], kind, which);
-}
-
-/** A section for each route that the document does not describe itself. */
-function sectionsWithout(described: ReadonlySet<string | undefined>): string {
-  return Object.values<Route>(routes)
-    .filter(({ name }) => !described.has(`${name} description`))
-    .map(sectionOf)
-    .join('\n\n');
+  const facts = routes[route as RouteName];
+  if (kind === undefined) return sectionOf(facts);
+  return blockOfRoute(facts, operations[route as RouteName], kind, which);
 }
 
 function sectionOf(route: Route): string {
@@ -81,7 +75,7 @@ function blockOfRoute(
   const { headers, query, body, responses, examples } = operation;
   switch (kind) {
     case 'description':
-      return wrap(descriptionOf(route, operation));
+      return wrap(operation.description);
     case 'example':
       return examples[which] && exampleBlocks(route, operation, examples[which]);
     case 'headers':
@@ -102,12 +96,17 @@ function blockOfRoute(
 }
 
 function routeTable(): string {
-  const rows = Object.values(routes).map(({ name, method, path }: Route) => {
-    const { caller, responses }: Operation = operations[name];
-    const statuses = Object.keys(responses).join(' or ');
-    return [linkTo(operations[name]), method, `\`${path}\``, caller, statuses];
+  const rows = Object.values<Route>(routes).map((route) => {
+    const statuses = Object.keys(operations[route.name].responses).join(' or ');
+    const name = linkTo(operations[route.name]);
+    return [name, route.method, `\`${route.path}\``, keysFor(route), statuses];
   });
-  return table(['Name', 'Method', 'Path', 'Who calls it', 'Success'], rows);
+  return table(['Name', 'Method', 'Path', 'Key', 'Success'], rows);
+}
+
+function keysFor(route: Route): string {
+  if (route.caller === 'browser') return 'none';
+  return ['secret', ...rolesFor(route).map((role) => `\`${role}\``)].join(', ');
 }
 
 function errorCodes(): string {
@@ -129,10 +128,17 @@ function gatewayResponses(): string {
 }
 
 function browserSupport(): string {
-  const rows = Object.entries<FieldText>(fieldTexts).flatMap(([name, { browsers }]) =>
-    browsers ? [[`\`${name}\``, ...browsers]] : [],
-  );
-  return table(['Field of send', ...browserColumns], rows);
+  const fieldsBySupport = new Map<string, string[]>();
+  for (const [name, { browsers }] of Object.entries<FieldText>(fieldTexts)) {
+    if (browsers === undefined) continue;
+    const support = browsers.join('|');
+    fieldsBySupport.set(support, [...(fieldsBySupport.get(support) ?? []), `\`${name}\``]);
+  }
+  const rows = [...fieldsBySupport].map(([support, names]) => [
+    names.join(', '),
+    ...support.split('|'),
+  ]);
+  return table(['Fields of send', ...browserColumns], rows);
 }
 
 function membersAsSent(): string {
@@ -164,10 +170,9 @@ function bodyRules({ limitBytes, mediaTypes = [] }: NonNullable<Operation['body'
   return wrap(`The body may have at most ${limitBytes.toLocaleString('en')} bytes.${also}`);
 }
 
-/** Without the errors of every route. */
 function ownErrors(route: Route, operation: Operation): string {
   return errorsOf(route, operation)
-    .filter((code) => errorTable[code].status < 500)
+    .filter((code) => !errorsOfEveryRoute.includes(code))
     .map((code) => `\`${code}\``)
     .join(', ');
 }
@@ -199,8 +204,7 @@ function rowsOf(json: JsonSchema, fields: AnyFields, ofRequest: boolean, prefix:
       const together = Object.keys(fields).filter(
         (one) => fields[one]!.describedIn === describedIn,
       );
-      const names = together.map((one) => `\`${one}\``).join(', ');
-      return name === together[0] ? [[names, '', `As in ${describedIn}.`]] : [];
+      return name === together[0] ? [[namesOf(together), '', `As in ${describedIn}.`]] : [];
     }
     const isRequired = json.required?.includes(name) === true;
     const own = [
@@ -221,13 +225,19 @@ function rowsOf(json: JsonSchema, fields: AnyFields, ofRequest: boolean, prefix:
   });
 }
 
+/** Many neighbours of one table are named by the first and the last. */
+function namesOf(fields: readonly string[]): string {
+  const [first, ...others] = fields.map((name) => `\`${name}\``);
+  return others.length > 10 ? `${first} to ${others.at(-1)}` : [first, ...others].join(', ');
+}
+
 function presence(isRequired: boolean, ofRequest: boolean): string {
-  if (ofRequest) return isRequired ? ', required' : ', optional';
-  return isRequired ? '' : ', may be absent';
+  if (ofRequest) return isRequired ? ', required' : '';
+  return isRequired ? '' : ', optional';
 }
 
 function typeOf({ type, items, anyOf, $ref, const: constant }: JsonSchema): string {
-  if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
+  if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (type === 'array') return `array of ${plural(typeOf(items!))}`;
   return type ?? ($ref === undefined ? typeof constant : 'object');
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 
-/** Documentation of a field that its schema does not have. */
-export interface Fact {
+/** Documentation of a field that its schema does not have: its description, or that and more. */
+export type Fact = string | FullFact;
+
+export interface FullFact {
   /** Markdown. Without the bounds of lengths and numbers: the schema has them. */
   readonly description: string;
   /** JSON Schema keywords for what the schema checks in code (`refine`, `transform`). */
@@ -19,7 +21,7 @@ export type Fields<Schema> = {
 
 type FieldOf<Schema> = [ShapeOf<Schema>] extends [never]
   ? Fact
-  : Fact & ({ readonly fields: Fields<Schema> } | { readonly component: Component });
+  : FullFact & ({ readonly fields: Fields<Schema> } | { readonly component: Component });
 
 type ShapeOf<Schema> =
   Schema extends z.ZodMiniObject<infer Shape>
@@ -34,8 +36,12 @@ type ShapeOf<Schema> =
             ? ShapeOf<Input>
             : never;
 
-type AnyField = Fact & { readonly fields?: AnyFields; readonly component?: Component };
+type AnyField = FullFact & { readonly fields?: AnyFields; readonly component?: Component };
 export type AnyFields = { readonly [name: string]: AnyField };
+
+type GivenFields = {
+  readonly [name: string]: string | (FullFact & { readonly fields?: GivenFields });
+};
 
 /** The schema of an object, with a fact for each field. */
 export interface Described {
@@ -49,9 +55,20 @@ export interface Component extends Described {
 }
 
 /** Facts of fields that another table of the reference describes. */
-export function asIn<Facts extends AnyFields>(describedIn: string, facts: Facts): Facts {
-  const entries = Object.entries(facts).map(([name, fact]) => [name, { ...fact, describedIn }]);
+export function asIn<Facts extends GivenFields>(describedIn: string, facts: Facts): Facts {
+  const entries = Object.entries(full(facts)).map(([name, fact]) => [
+    name,
+    { ...fact, describedIn },
+  ]);
   return Object.fromEntries(entries) as Facts;
+}
+
+function full(facts: GivenFields): AnyFields {
+  const entries = Object.entries(facts).map(([name, fact]) => {
+    if (typeof fact === 'string') return [name, { description: fact }];
+    return [name, { ...fact, ...(fact.fields && { fields: full(fact.fields) }) }];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Missing and superfluous facts are type errors, also where they come from a spread. */
@@ -61,7 +78,7 @@ export function described<Schema extends z.ZodMiniObject, const Given extends Fi
   schema: Schema,
   fields: Exactly<Given, Fields<Schema>>,
 ): Described {
-  return { schema, fields: fields as unknown as AnyFields };
+  return { schema, fields: full(fields as unknown as GivenFields) };
 }
 
 export function component<Schema extends z.ZodMiniObject, const Given extends Fields<Schema>>(

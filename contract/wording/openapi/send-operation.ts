@@ -31,21 +31,16 @@ export const send: Operation = {
     'Sends a notification to every subscriber of the project, or to those that the request selects. The ' +
     'response comes when every push has been attempted, or [at once](#large-audiences). For servers only: ' +
     'pages on other origins cannot call it.',
-  caller: 'your server',
   headers: described(headers, {
-    'Idempotency-Key': {
-      description:
-        'Makes a send safe to repeat: 1 to ' +
-        `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
-        `${limits.idempotencyHours} hours, a request with the same key and body gets the first response, and ` +
-        'nothing is sent again. Choose one that nobody can guess, such as a UUID, or an HMAC of what the ' +
-        'notification is about.',
-    },
-    Prefer: {
-      description:
-        '`respond-async` (RFC 7240): the response comes at once with status 202, and the delivery goes on, ' +
-        'for at most 40 minutes. Other preferences are ignored.',
-    },
+    'Idempotency-Key':
+      'Makes a send safe to repeat: 1 to ' +
+      `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
+      `${limits.idempotencyHours} hours, a request with the same key and body gets the first response, and ` +
+      'nothing is sent again. Choose one that nobody can guess: a UUID, or an HMAC of what the ' +
+      'notification is about.',
+    Prefer:
+      '`respond-async` (RFC 7240): the response comes at once with status 202, and the delivery goes on, ' +
+      'for at most 40 minutes. Other preferences are ignored.',
   }),
   body: {
     content: component('SendRequest', sendSchema, {
@@ -54,12 +49,10 @@ export const send: Operation = {
       recipients: {
         ...audienceFacts.recipients,
         fields: {
-          userId: { description: 'A user id. Each may occur once.' },
-          values: {
-            description:
-              `At most ${limits.values} values by the names of placeholders. A value that the content uses is a text ` +
-              `of at most ${limits.valueLength} characters. Others are ignored.`,
-          },
+          userId: 'A user id. Each may occur once.',
+          values:
+            `Values by the names of placeholders: at most ${limits.values} texts of at most ${limits.valueLength} ` +
+            'characters. Unused ones are ignored.',
         },
       },
     }),
@@ -76,15 +69,11 @@ export const send: Operation = {
         ...countFields,
         failures: failuresField,
         unreached: unreachedField,
-        usersNotReached: {
-          description:
-            'The user ids to which no push was delivered, in the order of the request. A user who got the ' +
-            'message in one of two browsers is not listed. Absent in a broadcast, and if every user was reached.',
-        },
-        status: {
-          description:
-            '`"stopped"` if the notification was [stopped](#stop-a-notification). Otherwise absent.',
-        },
+        usersNotReached:
+          'The user ids to which no push was delivered, in the order of the request. Absent in a broadcast, ' +
+          'and if every user was reached.',
+        status:
+          '`"stopped"` if the notification was [stopped](#stop-a-notification). Otherwise absent.',
         messageBytes: messageBytesField,
       }),
     },

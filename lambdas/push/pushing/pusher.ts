@@ -206,7 +206,7 @@ class RunningPusher {
   /**
    * Resolves when more recipients could be pushed to: all others have been, or wait for push services
    * that are slow or fail.
-   * @returns false if no push may start any more.
+   * @returns false if it is too late to start a push.
    */
   async wantsMore(): Promise<boolean> {
     while (this.#msLeft() > 0) {
@@ -254,7 +254,7 @@ class RunningPusher {
     return { ...noCounts, ...this.#counts, attempted, failures: { ...this.#failures } };
   }
 
-  /** @returns undefined if the origin is not accepted any more, since its subscription was stored. */
+  /** @returns undefined if the deployment no longer accepts the origin. */
   #serviceOf(origin: string): PushService | undefined {
     const name = pushServiceOf(origin, this.#settings.extraOrigins);
     if (name === undefined) return undefined;

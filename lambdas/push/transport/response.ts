@@ -158,7 +158,7 @@ export class UnsendableError extends Error {
   override readonly name = 'UnsendableError';
 }
 
-/** Nothing was sent: when the connection was open, the push might not start any more. */
+/** Nothing was sent: when the connection was open, it was too late to start the push. */
 export class NotStartedError extends Error {
   override readonly name = 'NotStartedError';
 }

@@ -252,11 +252,7 @@ describe('other services and libraries', () => {
       [{ endpoint, ...keys, updated_at: now.getTime() }],
       { updatedAt: nowhere },
     ],
-    [
-      'times that are none',
-      [{ endpoint, ...keys, updated_at: 'yesterday' }],
-      { updatedAt: nowhere },
-    ],
+    ['malformed times', [{ endpoint, ...keys, updated_at: 'yesterday' }], { updatedAt: nowhere }],
   ])('%s', async (_, list, choice) => {
     const tags = JSON.stringify(list).includes('"tags":["') ? ['news'] : undefined;
     const { found, invalid, mistakes } = await read(list, tags);
@@ -348,7 +344,7 @@ describe('other services and libraries', () => {
       'userId must be text of 1',
     ],
     [
-      'keys that are none',
+      'malformed keys',
       [{ endpoint, p256dh: 'x', auth: keys.auth }],
       'keys.p256dh must be base64url',
     ],

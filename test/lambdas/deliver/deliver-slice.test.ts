@@ -169,7 +169,7 @@ describe('the progress of a slice', () => {
     });
   });
 
-  /** Stores that store the claim of a slice, and its end only after so many failures. */
+  /** Stores that store the claim of a slice, and its end only after this many failures. */
   function failing({ deps }: DeliverySetup, failures: number): DeliverySetup['deps'] {
     let left = failures;
     const write: typeof deps.slices.write = async (key, one, signal) => {

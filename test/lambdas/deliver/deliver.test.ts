@@ -65,7 +65,7 @@ describe('an event that arrives twice', () => {
     expect(setup.calls).toEqual([]);
   });
 
-  test('of a slice whose caller does not wait any more reads nothing', async () => {
+  test('of a slice whose caller no longer waits reads nothing', async () => {
     const setup = deliverySetup({ audience: recipients(8) });
     const find = jest.fn(setup.slices.find);
     await setup.until(23_000);

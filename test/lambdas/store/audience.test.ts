@@ -280,7 +280,7 @@ describe('conditions', () => {
 test.each([
   ['and for the next one', [5, 0], [1]],
   ['and not for the next one', [5, 5], []],
-])('a browser that the index still has for a user, %s, is not hers any more', async (...row) => {
+])('a browser that the index still has for a user, %s, is no longer theirs', async (...row) => {
   const [, [...lags], owners] = row;
   const project = 'shop-1' as ProjectRef;
   let now = 0;

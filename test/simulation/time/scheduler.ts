@@ -65,7 +65,7 @@ export class Scheduler {
     this.#now += ms;
   }
 
-  /** Lets time pass until nothing is scheduled any more. */
+  /** Lets time pass until nothing is scheduled. */
   async run(): Promise<void> {
     await settled();
     while (this.#act()) await settled();

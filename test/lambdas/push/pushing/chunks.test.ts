@@ -85,7 +85,7 @@ test('wants no more than fit in memory', async () => {
   add(recipientsAt(mozilla, 1000));
   const wanted = running.wantsMore();
   expect(await time.until(wanted)).toBe(true);
-  // Adds none of them to a queue twice: only their number matters.
+  // The same recipients again: only their number matters.
   for (let chunk = 0; chunk < 200; chunk += 1) add(recipientsAt(mozilla, 1000));
   expect(await time.until(running.wantsMore())).toBe(false);
   await time.until(running.end());

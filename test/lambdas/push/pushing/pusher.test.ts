@@ -280,7 +280,7 @@ test('a later push is sent only to who is still wanted, and counts as throttled 
   ]);
 });
 
-test('who was never pushed to and is not wanted any more is unreached', async () => {
+test('a recipient who was never pushed to and is no longer wanted is unreached', async () => {
   const { done, pushes } = pushVirtually(
     // One push a second.
     { recipients: recipientsAt(fcm, 4), pushesPerSecond: 1, isStillWanted: async () => false },
