@@ -15,12 +15,12 @@ import { useRef, useState } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { type AudienceCounts, channelsByCount } from '../../contract/wire/project-result.ts';
 import { type UserSubscriptions, userSchema } from '../../contract/wire/user.ts';
-import { useNotifications, useProject } from './calls/queries.ts';
+import { useNotifications, useProject } from './calls.ts';
 import { LineChart } from './charts.tsx';
 import { rateText } from './format.ts';
-import { Growth } from './overview/overview-view.tsx';
-import { audienceAfter, completeBroadcasts } from './overview/summary.ts';
-import { mayDo, useSession } from './session.ts';
+import { Growth } from './overview-view.tsx';
+import { useSession } from './session.ts';
+import { audienceAfter, completeBroadcasts } from './summary.ts';
 import {
   Card,
   Hint,
@@ -42,7 +42,7 @@ const fewestPoints = 7;
 
 /** How many can be reached, in which channels, whether they grow; and what one user has. */
 export function AudienceView() {
-  const { access, href } = useSession();
+  const { may, href } = useSession();
   const project = useProject();
   const list = useNotifications();
   const { subscribers = 0, sample } = project.data ?? {};
@@ -67,9 +67,7 @@ export function AudienceView() {
                   </Text>{' '}
                   {subscribers === 1 ? 'subscriber' : 'subscribers'}
                   <Hint>
-                    {list.data !== undefined && (
-                      <Growth list={list.data} subscribers={subscribers} />
-                    )}
+                    <Growth />
                   </Hint>
                 </div>
               )}
@@ -82,7 +80,7 @@ export function AudienceView() {
         {sample !== undefined && subscribers > 0 && (
           <Sample sample={sample} subscribers={subscribers} />
         )}
-        {mayDo(access).findUser && <FindUser />}
+        {may.findUser && <FindUser />}
       </Stack>
     </View>
   );
@@ -136,56 +134,49 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
   );
 }
 
-interface Removal {
-  readonly user: UserSubscriptions;
-  /** The id of one browser. Undefined: all of them. */
-  readonly device?: string;
-}
-
 /** Looks up the browsers of one user id, and removes them. */
 function FindUser() {
-  const { client, access } = useSession();
+  const { client, may } = useSession();
   const [userId, setUserId] = useState('');
   const [issue, setIssue] = useState<string>();
-  const [found, setFound] = useState<UserSubscriptions>();
-  const [message, setMessage] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   const { ask, dialog } = useConfirm();
-  const mayRemove = mayDo(access).removeUser;
 
-  const lookUp = useMutation({
-    mutationFn: (wanted: string) => client.user(wanted),
-    onSuccess: setFound,
-  });
+  const lookUp = useMutation({ mutationFn: (wanted: string) => client.user(wanted) });
   const remove = useMutation({
-    mutationFn: async ({ user: { userId }, device }: Removal) => {
+    mutationFn: async ({ userId, device }: { userId: string; device: string | undefined }) => {
       const { removed } = await (device
         ? client.removeDevice(userId, device)
         : client.removeUser(userId));
-      setMessage(`Removed ${countOf(removed, 'browser')} of ${userId}.`);
-      setFound(device ? await client.user(userId) : undefined);
+      return `Removed ${countOf(removed, 'browser')} of ${userId}.`;
     },
-    // The pressed button is gone.
-    onSuccess: () => input.current!.focus(),
+    onSuccess: (_, { userId, device }) => {
+      if (device) lookUp.mutate(userId);
+      else lookUp.reset();
+      // The pressed button is gone.
+      input.current!.focus();
+    },
   });
+  const found = lookUp.data;
+  const message = remove.data;
 
   function submit() {
-    setFound(undefined);
-    setMessage(undefined);
+    lookUp.reset();
     remove.reset();
     const { error } = userSchema.safeParse({ userId });
     setIssue(error && `User id ${error.issues[0]!.message}.`);
     if (error === undefined) lookUp.mutate(userId);
     else input.current!.focus();
   }
-  function askToRemove(removal: Removal) {
-    const count = removal.device ? 1 : removal.user.subscriptions;
+  /** @param device the id of one browser. Default: all of them. */
+  function askToRemove({ userId, subscriptions }: UserSubscriptions, device?: string) {
+    const count = device ? 1 : subscriptions;
     ask({
-      title: `Remove ${countOf(count, 'browser')} of ${removal.user.userId}?`,
+      title: `Remove ${countOf(count, 'browser')} of ${userId}?`,
       text: `${count === 1 ? 'It gets' : 'They get'} no more notifications, until the person subscribes again.`,
       confirm: 'Remove',
       isDangerous: true,
-      onConfirm: () => remove.mutate(removal),
+      onConfirm: () => remove.mutate({ userId, device }),
     });
   }
   return (
@@ -217,7 +208,7 @@ function FindUser() {
         {found === undefined && message === undefined && (
           <Hint>
             Enter the id that your site gives a visitor. You see each browser
-            {mayRemove && ', and can remove it'}.
+            {may.removeUser && ', and can remove it'}.
           </Hint>
         )}
       </div>
@@ -231,12 +222,12 @@ function FindUser() {
                   Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
                 </Hint>
               </div>
-              {mayRemove && (
+              {may.removeUser && (
                 <Button
                   variant="subtle"
                   color="bad"
                   aria-label={`Remove browser ${index + 1}`}
-                  onClick={() => askToRemove({ user: found, device: id })}
+                  onClick={() => askToRemove(found, id)}
                 >
                   Remove
                 </Button>
@@ -245,9 +236,9 @@ function FindUser() {
           ))}
         </ul>
       )}
-      {mayRemove && found !== undefined && found.subscriptions > 0 && (
+      {may.removeUser && found !== undefined && found.subscriptions > 0 && (
         <MoreActions>
-          <Menu.Item color="bad" onClick={() => askToRemove({ user: found })}>
+          <Menu.Item color="bad" onClick={() => askToRemove(found)}>
             Remove all
           </Menu.Item>
         </MoreActions>

@@ -16,20 +16,10 @@ export function ticksUpTo(value: number): readonly number[] {
   );
 }
 
-const top = 8;
-const bottom = 86;
-
-/** Where the plot is, in percent: the values are at its left, the dates below. */
-function usePlot() {
-  const left = useMatches({ base: 11, sm: 9, lg: 5 });
-  return {
-    left,
-    x: (part: number) => left + (100 - left) * part,
-    y: (part: number) => bottom - (bottom - top) * part,
-  };
-}
-
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
+
+/** A part of 1 as a length in the plot. */
+const percent = (part: number) => `${100 * part}%`;
 
 interface ChartProps {
   /** What it says, for those who do not see it. */
@@ -40,11 +30,13 @@ interface ChartProps {
     readonly text: string;
     readonly isMinor?: boolean;
   }[];
+  /** The data, in percentages of the plot. */
   readonly children: ReactNode;
 }
 
+/** The plot has the values at its left, and the dates below. */
 function Chart({ label, ticks, dates, children }: ChartProps) {
-  const { left, x, y } = usePlot();
+  const left = useMatches({ base: 0.11, sm: 0.09, lg: 0.05 });
   return (
     <svg
       className="chart"
@@ -55,31 +47,39 @@ function Chart({ label, ticks, dates, children }: ChartProps) {
       fontSize="0.75rem"
       fill="var(--faint)"
     >
-      {ticks.map((tick) => {
-        const height = `${y(tick / ticks.at(-1)!)}%`;
-        const line =
-          tick === 0 ? { stroke: 'var(--control)' } : { stroke: 'var(--line)', strokeDasharray: 4 };
-        return (
-          <g key={tick}>
-            <line x1={`${left}%`} x2="100%" y1={height} y2={height} {...line} />
-            <text y={height} dy={4}>
+      <svg
+        x={percent(left)}
+        y="8%"
+        width={percent(1 - left)}
+        height="78%"
+        overflow="visible"
+        aria-hidden
+      >
+        {ticks.map((tick) => (
+          <svg key={tick} y={percent(1 - tick / ticks.at(-1)!)} overflow="visible" aria-hidden>
+            <line
+              x2="100%"
+              stroke={tick === 0 ? 'var(--control)' : 'var(--line)'}
+              strokeDasharray={tick === 0 ? undefined : 4}
+            />
+            <text x={percent(left / (left - 1))} dy={4}>
               {compact.format(tick).toLowerCase()}
             </text>
-          </g>
-        );
-      })}
-      {dates.map(({ part, text, isMinor }) => (
-        <text
-          key={part}
-          x={`${x(part)}%`}
-          y="97%"
-          textAnchor="middle"
-          className={isMinor ? 'mantine-visible-from-sm' : ''}
-        >
-          {text}
-        </text>
-      ))}
-      {children}
+          </svg>
+        ))}
+        {dates.map(({ part, text, isMinor }) => (
+          <text
+            key={part}
+            x={percent(part)}
+            y="114%"
+            textAnchor="middle"
+            className={isMinor ? 'mantine-visible-from-sm' : ''}
+          >
+            {text}
+          </text>
+        ))}
+        {children}
+      </svg>
     </svg>
   );
 }
@@ -113,48 +113,39 @@ interface Column {
 
 /** A column for each event, in even distances. */
 export function ColumnChart({ label, columns }: { label: string; columns: readonly Column[] }) {
-  const { x, y } = usePlot();
-  const ticks = ticksUpTo(
-    Math.max(...columns.map(({ parts }) => parts.reduce((sum, [, count]) => sum + count, 0))),
-  );
-  const most = ticks.at(-1)!;
+  const sums = columns.map(({ parts }) => parts.reduce((sum, [, count]) => sum + count, 0));
+  const ticks = ticksUpTo(Math.max(...sums));
+  const middleOf = (index: number) => (index + 0.5) / columns.length;
   const dates = columns.map(({ at }, index) => ({
-    part: (index + 0.5) / columns.length,
+    part: middleOf(index),
     text: dateText(at, Date.now()),
     isMinor: index % 4 !== 0,
   }));
   return (
     <Chart label={label} ticks={ticks} dates={dates.filter((_, index) => index % 2 === 0)}>
-      {columns.map(({ title, parts }, index) => {
-        const at = `${x(dates[index]!.part)}%`;
-        let from = 0;
+      {columns.map(({ at: time, title, parts }, index) => {
+        let top = 1;
         return (
-          <g key={at} transform="translate(-8)">
+          <g key={time} transform="translate(-8)">
             <title>{title}</title>
             {parts
               .filter(([, count]) => count > 0)
-              .map(([color, count]) => {
-                const below = y(from / most);
-                from += count;
-                const above = y(from / most);
+              .map(([color, count], at, { length }) => {
+                // Between two parts, the ground is seen.
+                const gap = at < length - 1 ? 2 : 0;
+                const height = count / ticks.at(-1)!;
+                top -= height;
                 return (
-                  <g key={color}>
-                    <rect
-                      x={at}
-                      y={`${above}%`}
-                      width={16}
-                      height={`${below - above}%`}
-                      fill={`var(--${color})`}
-                    />
-                    {/* Between two parts, the ground is seen. */}
-                    <rect
-                      x={at}
-                      y={`${below}%`}
-                      width={16}
-                      height={from > count ? 2 : 0}
-                      fill="var(--mantine-color-default)"
-                    />
-                  </g>
+                  <rect
+                    key={color}
+                    x={percent(middleOf(index))}
+                    width={16}
+                    fill={`var(--${color})`}
+                    style={{
+                      y: `calc(${percent(top)} + ${gap}px)`,
+                      height: `calc(${percent(height)} - ${gap}px)`,
+                    }}
+                  />
                 );
               })}
           </g>
@@ -172,12 +163,11 @@ interface Point {
 
 /** A value over time, from the first point until now. @param points the oldest first, at least two. */
 export function LineChart({ label, points }: { label: string; points: readonly Point[] }) {
-  const { left, x, y } = usePlot();
   const startMs = Date.parse(points[0]!.at);
   const spanMs = Math.max(Date.now() - startMs, 60_000);
   const ticks = ticksUpTo(Math.max(...points.map(({ value }) => value)));
   const places = points.map(
-    ({ at, value }) => [x((Date.parse(at) - startMs) / spanMs), y(value / ticks.at(-1)!)] as const,
+    ({ at, value }) => [(Date.parse(at) - startMs) / spanMs, 1 - value / ticks.at(-1)!] as const,
   );
   const dates = [0.04, 1 / 3, 2 / 3].map((part) => ({
     part,
@@ -185,26 +175,25 @@ export function LineChart({ label, points }: { label: string; points: readonly P
   }));
   // In a short time, several dates would be the same.
   const different = dates.filter(({ text }, index) => text !== dates[index - 1]?.text);
-  const line = places.map((place) => place.join()).join(' ');
   const [lastX, lastY] = places.at(-1)!;
   return (
     <Chart label={label} ticks={ticks} dates={different}>
-      <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden fill="none">
+      <svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden fill="none">
         <polygon
-          points={`${left},${bottom} ${line} ${lastX},${bottom}`}
+          points={['0,1', ...places, `${lastX},1`].join(' ')}
           fill="var(--accent)"
           opacity={0.1}
         />
         <polyline
-          points={line}
+          points={places.join(' ')}
           stroke="var(--accent)"
           strokeWidth={2}
           vectorEffect="non-scaling-stroke"
         />
       </svg>
       <text
-        x={`${lastX}%`}
-        y={`${lastY}%`}
+        x={percent(lastX)}
+        y={percent(lastY)}
         dy={-10}
         textAnchor="end"
         fontWeight={600}

@@ -4,16 +4,16 @@ import { type ComponentType, useEffect, useMemo, useState } from 'react';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
 import { AudienceView } from './audience-view.tsx';
-import { projectClient } from './calls/queries.ts';
+import { projectClient } from './calls.ts';
 import { Frame } from './frame.tsx';
 import { LocalView } from './local-view.tsx';
-import { NotificationView } from './notifications/notification-view.tsx';
-import { NotificationsView } from './notifications/notifications-view.tsx';
-import { OverviewView } from './overview/overview-view.tsx';
+import { NotificationView } from './notification-view.tsx';
+import { NotificationsView } from './notifications-view.tsx';
+import { OverviewView } from './overview-view.tsx';
 import { fragmentOf, type Place, placeOf, type ViewName } from './place.ts';
 import { firstForm, type SendForm } from './send/send-form.ts';
 import { SendView } from './send/send-view.tsx';
-import { isOffered, type Session, SessionContext, type SignedIn } from './session.ts';
+import { isOffered, rightsOf, type Session, SessionContext, type SignedIn } from './session.ts';
 import { SettingsView } from './settings-view.tsx';
 import { SignIn } from './sign-in.tsx';
 import { Boundary } from './view.tsx';
@@ -22,7 +22,7 @@ import { Boundary } from './view.tsx';
 export function Console({ local }: { local: LocalSession | undefined }) {
   // The URL's fragment: it changes by links, and by the browser's history.
   const [fragment] = useHash({ getInitialValueInEffect: false });
-  const place = useMemo(() => placeOf(fragment), [fragment]);
+  const place = placeOf(fragment);
   const [signedIn, setSignedIn] = useState<SignedIn | undefined>(() => demoIn(local, place));
   const [isExpired, setExpired] = useState(false);
   const change = (session: SignedIn | undefined, expired = false) => {
@@ -31,15 +31,13 @@ export function Console({ local }: { local: LocalSession | undefined }) {
   };
   if (signedIn === undefined)
     return <SignIn projectId={place?.projectId} isExpired={isExpired} onSignIn={change} />;
-  const signOut = (expired: boolean) => change(undefined, expired);
-  const isLocal = local !== undefined;
   return (
     <SignedInConsole
       key={signedIn.key}
       signedIn={signedIn}
-      isLocal={isLocal}
+      isLocal={local !== undefined}
       place={place}
-      onSignOut={signOut}
+      onSignOut={(expired) => change(undefined, expired)}
     />
   );
 }
@@ -74,8 +72,9 @@ function SignedInConsole({ signedIn, isLocal, place, onSignOut }: SignedInProps)
         projectId,
         ...(typeof to === 'string' ? { view: to } : { view: 'notification', ...to }),
       }),
+    may: rightsOf(signedIn.access),
     draft,
-    setDraft,
+    change: (changes) => setDraft((current) => ({ ...current, ...changes })),
     testUserId,
     setTestUserId,
   };

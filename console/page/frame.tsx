@@ -1,8 +1,8 @@
 import {
+  Anchor,
   Box,
   Button,
   Flex,
-  type MantineColorScheme,
   Menu,
   Text,
   UnstyledButton,
@@ -10,16 +10,16 @@ import {
   VisuallyHidden,
 } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
-import { useProject } from './calls/queries.ts';
+import { useProject } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import { type Place, type ViewName, viewTitles } from './place.ts';
-import { type Access, isOffered, mayDo, useSession } from './session.ts';
+import { type Access, isOffered, useSession } from './session.ts';
 import { MenuChoice, Round } from './view.tsx';
 
 /** What surrounds every view: the project, the links to the views, and whose key it is. On phones it is a head. */
 export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const session = useSession();
-  const { projectId, access, href } = session;
+  const { projectId, href } = session;
   const name = useProject().data?.name ?? projectId;
   const main = useRef<HTMLElement>(null);
   const current = place.view === 'notification' ? 'notifications' : place.view;
@@ -28,24 +28,21 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   );
   return (
     <Box display={{ sm: 'grid' }} style={{ gridTemplateColumns: '14.5rem minmax(0, 1fr)' }}>
-      {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus, as a link within the page does. */}
-      <a
+      <Anchor
         className="skip"
-        style={{
-          position: 'absolute',
-          zIndex: 300,
-          padding: 8,
-          background: 'var(--mantine-color-body)',
-        }}
         href="#main"
+        pos="absolute"
+        p={8}
+        bg="var(--mantine-color-body)"
+        style={{ zIndex: 300 }}
         onClick={(event) => {
-          // The fragment has the view.
+          // The fragment has the view: only the focus moves.
           event.preventDefault();
           main.current!.focus();
         }}
       >
         Skip to the content
-      </a>
+      </Anchor>
       <Flex
         component="header"
         direction={{ base: 'row', sm: 'column' }}
@@ -71,14 +68,13 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
             )}
           </Box>
         </Flex>
-        {mayDo(access).send && <NewNotification visibleFrom="sm" />}
+        <NewNotification visibleFrom="sm" />
         <nav aria-label="Views">
           {views.map((view) => (
             <a key={view} href={href(view)} aria-current={view === current ? 'page' : undefined}>
               <Box
                 component="span"
                 visibleFrom="sm"
-                lh={0}
                 c={view === current ? 'var(--accent)' : undefined}
               >
                 <Icon name={view} />
@@ -106,9 +102,10 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   );
 }
 
-/** Opens an empty form. Where a view has an ink button of its own, this one has none: see `console.css`. */
+/** Opens the form, for those who may send. Where a view has an ink button of its own, this one has none: see `console.css`. */
 export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }) {
-  const { href } = useSession();
+  const { may, href } = useSession();
+  if (!may.send) return null;
   return (
     <Button
       component="a"
@@ -122,28 +119,18 @@ export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }
   );
 }
 
-const roleTexts: Readonly<Record<Access['role'], string>> = {
-  owner: 'Owner',
-  sender: 'Can send',
-  viewer: 'Can view',
-};
+const roleTexts = { owner: 'Owner', sender: 'Can send', viewer: 'Can view' } as const;
 
 /** Name and role of a key. The secret key has no name. */
-export function keyTexts(access: Access): { readonly name: string; readonly role: string } {
-  return {
-    name: access.role === 'owner' ? 'Secret key' : access.name,
-    role: roleTexts[access.role],
-  };
+export function keyTexts(access: Access) {
+  const name = access.role === 'owner' ? 'Secret key' : access.name;
+  return { name, role: roleTexts[access.role] };
 }
 
 /** The colours of the page: how to show and to change the choice. */
 export function useColors() {
   const { colorScheme: value, setColorScheme: onChange } = useMantineColorScheme();
-  const choices: Readonly<Record<MantineColorScheme, string>> = {
-    auto: 'As the system',
-    light: 'Light',
-    dark: 'Dark',
-  };
+  const choices = { auto: 'As the system', light: 'Light', dark: 'Dark' } as const;
   return { label: 'Colours', choices, value, onChange };
 }
 

@@ -47,7 +47,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
       data-reduce-motion
       {...line}
       strokeWidth={strokeWidth}
-      style={{ flex: 'none' }}
+      style={{ display: 'block', flex: 'none' }}
     >
       <path d={paths[name]} />
     </svg>

@@ -3,13 +3,15 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { limits } from '../../contract/wire/limits.ts';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
-import { addSimulatedBrowsers, startSdk } from './calls/local-stack.ts';
-import { useProject } from './calls/queries.ts';
+import { attempt, bodyOrThrow } from '../../sdk/server/attempt.ts';
+import type { ProjectClient } from '../../sdk/server/project-client.ts';
+import { type LocalSession, localPaths } from '../local-stack.ts';
+import { useProject } from './calls.ts';
 import { useSession } from './session.ts';
-import { Card, Disclosure, Facts, LinkButton, Problem, Round, View } from './view.tsx';
+import { Card, Disclosure, Fact, LinkButton, Problem, Round, View } from './view.tsx';
 
-/** Not bundled: the page tests the file that sites use. */
-const checkPath = '/carillon-check.mjs';
+/** Not bundled: the page tests the files that sites use. */
+const files = { sdk: '/carillon.mjs', check: '/carillon-check.mjs' };
 
 /** How to get a first notification on this machine: what only `npm start` has. */
 export function LocalView() {
@@ -19,7 +21,7 @@ export function LocalView() {
   const check = useMutation({
     mutationFn: async () => {
       const file: typeof import('../../sdk/check/carillon-check.ts') = await import(
-        /* @vite-ignore */ checkPath
+        /* @vite-ignore */ files.check
       );
       await file.showCheck(results.current!, sdk.data!.options);
     },
@@ -32,7 +34,12 @@ export function LocalView() {
           <Problem error={sdk.error ?? check.error} onRetry={() => void sdk.refetch()} />
           {sdk.data && <BrowserSubscription push={sdk.data.push} onAttempt={checkAgain} />}
           <Group>
-            <Anchor component="button" type="button" onClick={() => sdk.data && check.mutate()}>
+            <Anchor
+              component="button"
+              type="button"
+              disabled={sdk.data === undefined}
+              onClick={() => check.mutate()}
+            >
               Nothing arrives? Check this browser
             </Anchor>
           </Group>
@@ -75,28 +82,16 @@ type Waiting = keyof typeof waitTexts;
 /** The subscription of this browser, and the buttons that change it. @param onAttempt after each attempt. */
 function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAttempt: () => void }) {
   const queries = useQueryClient();
-  const [state, setState] = useState<keyof typeof states>();
-  const [subscription, setSubscription] = useState<PushSubscription | null>(null);
   const [waiting, setWaiting] = useState<Waiting>();
-  const [userId, setUserId] = useState('');
-
-  async function read() {
-    const [current, permission] = await Promise.all([push.subscription(), push.permission()]);
-    setSubscription(current);
-    const other =
-      permission === 'unsupported' || permission === 'denied' ? permission : 'unsubscribed';
-    setState(current === null ? other : 'subscribed');
-  }
-  useEffect(() => {
-    // What is typed by then is kept.
-    void push.state().then(({ userId: stored = '' }) => setUserId((typed) => typed || stored));
-    void read();
-    // And again after init() has registered the browser.
-    void push.ready.then(read);
-    const onVisible = () => void read();
-    document.addEventListener('visibilitychange', onVisible);
-    return () => document.removeEventListener('visibilitychange', onVisible);
-  }, [push]);
+  const [typed, setTyped] = useState<string>();
+  const { data, refetch } = useQuery({
+    queryKey: ['browser'],
+    queryFn: async () => ({ ...(await push.state()), subscription: await push.subscription() }),
+  });
+  // And again after init() has registered the browser.
+  useEffect(() => void push.ready.then(() => refetch()), [push]);
+  const { subscription = null, permission } = data ?? {};
+  const userId = typed ?? data?.userId ?? '';
 
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ first, work }: { first: Waiting; work: () => Promise<unknown> }) => {
@@ -105,13 +100,16 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
     },
     onSettled: async () => {
       setWaiting(undefined);
-      await read();
+      await refetch();
       onAttempt();
       await queries.invalidateQueries({ queryKey: ['project'] });
     },
   });
   const change = (first: Waiting, work: () => Promise<unknown>) => {
-    if (!isPending) mutate({ first, work });
+    if (isPending) return;
+    // Also without a subscription, which had it.
+    setTyped(userId);
+    mutate({ first, work });
   };
   const subscribe = async () => {
     const permission = await navigator.permissions.query({ name: 'notifications' });
@@ -124,13 +122,15 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
     else change(Notification.permission === 'default' ? 'permission' : 'pushService', subscribe);
   };
 
-  const [status, lead] = states[state ?? 'unsubscribed'];
+  const isRefused = permission === 'unsupported' || permission === 'denied';
+  const [status, lead] =
+    states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
   const { endpoint = '', keys = {} } = subscription?.toJSON() ?? {};
   return (
     <>
       <Group gap="sm">
         <Badge color={isSubscribed ? 'good' : 'neutral'} id="browser-status">
-          {state === undefined ? '…' : status}
+          {data === undefined ? '…' : status}
         </Badge>
         <Text role="status" id="browser-lead" c="dimmed">
           {waiting === undefined ? lead : waitTexts[waiting]}
@@ -140,7 +140,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
         {/* One button, so that it keeps the focus when it has changed the state. */}
         <Button
           variant={isSubscribed ? 'default' : 'filled'}
-          disabled={!push.supported || state === undefined}
+          disabled={!push.supported || data === undefined}
           aria-disabled={isPending}
           onClick={toggle}
         >
@@ -156,7 +156,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             maxLength={limits.userIdLength}
             flex="1 1 12rem"
             value={userId}
-            onChange={(event) => setUserId(event.currentTarget.value)}
+            onChange={(event) => setTyped(event.currentTarget.value)}
           />
           {isSubscribed && (
             <Button
@@ -171,7 +171,13 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
       </Disclosure>
       {isSubscribed && (
         <Disclosure title="Details" hint="Endpoint and keys">
-          <Facts facts={Object.entries({ endpoint, ...keys })} />
+          <dl>
+            {Object.entries({ endpoint, ...keys }).map(([name, text]) => (
+              <Fact key={name} name={name}>
+                {text}
+              </Fact>
+            ))}
+          </dl>
         </Disclosure>
       )}
     </>
@@ -191,9 +197,12 @@ function SimulatedBrowsers() {
   const [added, setAdded] = useState(0);
   const add = useMutation({
     mutationFn: async () => {
+      const { applicationServerKey } = project!;
+      const query = { projectId, applicationServerKey, count: String(browsersPerRequest) };
+      const path = `${localPaths.simulatedBrowsers}?${new URLSearchParams(query)}`;
       for (let done = 0; done < total; done += browsersPerRequest) {
         setAdded(done);
-        await addSimulatedBrowsers(projectId, project!.applicationServerKey, browsersPerRequest);
+        bodyOrThrow(await attempt(new URL(path, location.origin), { method: 'POST' }));
       }
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['project'] }),
@@ -223,4 +232,40 @@ function SimulatedBrowsers() {
       <Problem error={add.error} />
     </Card>
   );
+}
+
+/** The demo project, if `npm start` serves this page. A deployed service never has these hosts. */
+export async function localSession(): Promise<LocalSession | undefined> {
+  if (!['localhost', '127.0.0.1'].includes(location.hostname)) return undefined;
+  const response = await fetch(localPaths.session, { cache: 'no-store' }).catch(() => undefined);
+  return response?.ok ? response.json() : undefined;
+}
+
+/** The SDK for a project, and the options that it was started with. */
+async function startSdk(client: ProjectClient) {
+  const [{ init }, { applicationServerKey }] = await Promise.all([
+    import(/* @vite-ignore */ files.sdk) as Promise<typeof import('../../sdk/client/carillon.ts')>,
+    client.project(),
+  ]);
+  const { projectId } = client;
+  const options = { baseUrl: location.origin, projectId, applicationServerKey };
+  return { push: init(options), options };
+}
+
+/**
+ * Subscribes this browser, also if the service has lost its subscription.
+ * @returns a user id that no other browser has.
+ */
+export async function subscribedUserId(client: ProjectClient): Promise<string> {
+  const { push } = await startSdk(client);
+  const stored = (await push.state()).userId;
+  const userId = stored ?? `console-${crypto.randomUUID()}`;
+  await push.subscribe(stored === undefined ? { userId } : {});
+  const { subscriptions } = await client.user(userId);
+  if (subscriptions > 1) {
+    throw new Error(
+      `${subscriptions} browsers have the user id ${userId}: all of them would get the test. Give this browser another user id under “Local stack”.`,
+    );
+  }
+  return userId;
 }

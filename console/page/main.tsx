@@ -38,9 +38,9 @@ import '@mantine/core/styles/Title.css';
 import './console.css';
 import { MantineProvider } from '@mantine/core';
 import { createRoot } from 'react-dom/client';
-import { localSession } from './calls/local-stack.ts';
 import { Console } from './console.tsx';
 import { bell } from './icons.tsx';
+import { localSession } from './local-view.tsx';
 import { cssVariables, theme } from './theme.ts';
 
 document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href = bell;

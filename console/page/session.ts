@@ -23,9 +23,11 @@ export interface Session extends SignedIn {
   readonly signOut: () => void;
   /** The address of a view of the project, or of a notification. */
   readonly href: (view: ViewName | { readonly notificationId: string }) => string;
+  /** What the key allows: the service refuses the rest, and the page does not offer it. */
+  readonly may: ReturnType<typeof rightsOf>;
   /** The notification that is being written. It outlives its view, not the page. */
   readonly draft: SendForm;
-  readonly setDraft: (change: (draft: SendForm) => SendForm) => void;
+  readonly change: (changes: Partial<SendForm>) => void;
   /** The person's own user id, to which tests go. Undefined until it was asked for. */
   readonly testUserId: string | undefined;
   readonly setTestUserId: (userId: string) => void;
@@ -38,8 +40,7 @@ export function useSession(): Session {
   return useContext(SessionContext)!;
 }
 
-/** What a key allows: the service refuses the rest, and the page does not offer it. */
-export function mayDo({ role }: Access) {
+export function rightsOf({ role }: Access) {
   return {
     send: includes(role, routes.send.role),
     findUser: includes(role, routes.getUser.role),
@@ -48,7 +49,7 @@ export function mayDo({ role }: Access) {
 }
 
 /** Whether the key allows a view, and this page has it. */
-export function isOffered({ view }: Pick<Place, 'view'>, { access, isLocal }: Session): boolean {
+export function isOffered({ view }: Pick<Place, 'view'>, { may, isLocal }: Session): boolean {
   if (view === 'local') return isLocal;
-  return view !== 'send' || mayDo(access).send;
+  return view !== 'send' || may.send;
 }

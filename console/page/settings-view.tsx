@@ -1,12 +1,12 @@
 import { Button, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { countText } from '../../contract/text/text.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
-import { useProject } from './calls/queries.ts';
+import { useProject } from './calls.ts';
 import { monthEndText, timeText } from './format.ts';
 import { keyTexts, useColors } from './frame.tsx';
-import { SiteSnippet } from './overview/checklist.tsx';
+import { SiteSnippet } from './overview-view.tsx';
 import { useSession } from './session.ts';
-import { Card, Choice, CopiedText, Facts, Hint, Pending, View } from './view.tsx';
+import { Card, Choice, Copied, Fact, Hint, Pending, View } from './view.tsx';
 
 /** Which project it is, what a page needs, its limits, and whose key this is. */
 export function SettingsView() {
@@ -22,18 +22,18 @@ export function SettingsView() {
         <Stack>
           {project !== undefined && (
             <Card title="Project">
-              <Facts
-                isStacked
-                facts={[
-                  ['Name', <bdi key="name">{project.name}</bdi>],
-                  ['Id', <CopiedText key="id" text={projectId} what="the id" />],
-                  [
-                    'Service',
-                    <CopiedText key="service" text={location.origin} what="the address" />,
-                  ],
-                  ['Created', timeText(project.createdAt)],
-                ]}
-              />
+              <dl className="stacked">
+                <Fact name="Name">
+                  <bdi>{project.name}</bdi>
+                </Fact>
+                <Fact name="Id">
+                  <Copied text={projectId} what="the id" />
+                </Fact>
+                <Fact name="Service">
+                  <Copied text={location.origin} what="the address" />
+                </Fact>
+                <Fact name="Created">{timeText(project.createdAt)}</Fact>
+              </dl>
             </Card>
           )}
           {project !== undefined && <Limits project={project} />}
@@ -41,20 +41,19 @@ export function SettingsView() {
         <Stack>
           {project !== undefined && (
             <Card title="For your page">
-              <SiteSnippet project={project} />
+              <SiteSnippet {...project} />
             </Card>
           )}
           <Card title="Appearance">
             <Choice {...colors} />
           </Card>
           <Card title="This key">
-            <Facts
-              isStacked
-              facts={[
-                ['Role', role],
-                ['Name', <bdi key="name">{name}</bdi>],
-              ]}
-            />
+            <dl className="stacked">
+              <Fact name="Role">{role}</Fact>
+              <Fact name="Name">
+                <bdi>{name}</bdi>
+              </Fact>
+            </dl>
             <Button variant="default" onClick={signOut} style={{ alignSelf: 'start' }}>
               Sign out
             </Button>

@@ -8,7 +8,7 @@ import {
   secretKeyPattern,
   secretKeyPrefix,
 } from '../../contract/wire/formats.ts';
-import { projectClient } from './calls/queries.ts';
+import { projectClient } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import type { SignedIn } from './session.ts';
 import { Hint, Problem, submitting } from './view.tsx';
@@ -36,16 +36,20 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
     [issues],
   );
 
-  async function attempt() {
-    // What a password manager has filled in may have caused no event.
-    const values = new FormData(form.current!);
-    const [project, key] = ['username', 'password'].map((name) => String(values.get(name)).trim());
-    const found = { project: projectIdIssue(project!), key: keyIssue(key!) };
+  /** @param values what a password manager has filled in may have caused no event. */
+  async function attempt(values: FormData) {
+    const [id = '', key = ''] = ['username', 'password'].map((name) =>
+      String(values.get(name)).trim(),
+    );
+    const found = { project: projectIdIssue(id), key: keyIssue(key) };
     setIssues(found);
     setError(undefined);
     if (found.project || found.key || isRunning) return;
     setRunning(true);
-    await signIn(project!, key!).then(onSignIn, setError);
+    // Reading the project also tells the role of the key.
+    await projectClient(id, key)
+      .project()
+      .then(({ access }) => onSignIn({ projectId: id, key, access }), setError);
     setRunning(false);
   }
 
@@ -109,12 +113,6 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
       </form>
     </Group>
   );
-}
-
-/** Reads the project, which also tells the role of the key. @throws {CarillonError} */
-async function signIn(projectId: string, key: string): Promise<SignedIn> {
-  const project = await projectClient(projectId, key).project();
-  return { projectId, key, access: project.access };
 }
 
 /** What is wrong with a project id that a person entered. */

@@ -2,6 +2,7 @@ import {
   ActionIcon,
   Alert,
   Anchor,
+  Badge,
   Box,
   Button,
   Code,
@@ -19,6 +20,7 @@ import {
   Title,
 } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
+import type { UseQueryResult } from '@tanstack/react-query';
 import {
   Component,
   type FormEvent,
@@ -30,7 +32,7 @@ import {
   useState,
 } from 'react';
 import type { Tone } from '../../contract/wording/delivery-verdict.ts';
-import { failureText } from './calls/failure-text.ts';
+import { failureText } from './calls.ts';
 import { agoText, timeText } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { useSession } from './session.ts';
@@ -38,17 +40,16 @@ import { useSession } from './session.ts';
 /** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
 
 /** Properties of a form that the page handles. */
-export const submitting = (submit: () => void) => (event: FormEvent) => {
-  event.preventDefault();
-  submit();
-};
+export const submitting =
+  (submit: (values: FormData) => void) => (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    submit(new FormData(event.currentTarget));
+  };
 
 type Children = { readonly children: ReactNode };
 
 interface ViewProps extends Children {
   readonly title: string;
-  /** In place of the title, if it is not a text only. */
-  readonly heading?: ReactNode;
   /** The link above the title. */
   readonly parent?: { readonly text: string; readonly href: string };
   /** Below the title. */
@@ -60,7 +61,7 @@ interface ViewProps extends Children {
 let hasShownView = false;
 
 /** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
-export function View({ title, heading = title, parent, meta, actions, children }: ViewProps) {
+export function View({ title, parent, meta, actions, children }: ViewProps) {
   const { projectId } = useSession();
   const element = useRef<HTMLHeadingElement>(null);
   // Before the person can type or press anything in the view.
@@ -85,7 +86,7 @@ export function View({ title, heading = title, parent, meta, actions, children }
       <Group align="start" gap="sm" mih={36} mb={{ base: 'md', sm: 'xl' }}>
         <Stack gap="xs" pt={4} miw={0} flex={`999 1 ${meta === undefined ? 8 : 16}rem`}>
           <Title order={1} ref={element} tabIndex={-1} style={{ outline: 'none' }}>
-            {heading}
+            <bdi>{title}</bdi>
           </Title>
           {meta}
         </Stack>
@@ -133,24 +134,11 @@ export const Hint = (props: TextProps & { children?: ReactNode; id?: string }) =
 );
 
 /** A small round thing: a number, initials, or an icon. */
-export function Round({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
-  const color = `var(--mantine-color-${tone}-light`;
-  const colors = { bg: `${color})`, c: `${color}-color)` };
-  return (
-    <Group
-      component="span"
-      justify="center"
-      w={28}
-      h={28}
-      fz="hint"
-      fw={600}
-      {...colors}
-      style={{ flex: 'none', borderRadius: 99 }}
-    >
-      {children}
-    </Group>
-  );
-}
+export const Round = ({ tone, children }: { tone?: Tone; children: ReactNode }) => (
+  <Badge component="span" circle color={tone ?? 'neutral'} w={28} h={28} fz="hint" fw={600}>
+    {children}
+  </Badge>
+);
 
 /** An entry of a list: what it is, and what can be done. */
 export const Row = ({ name, children }: { name?: string; children: ReactNode }) => (
@@ -166,33 +154,16 @@ export const Row = ({ name, children }: { name?: string; children: ReactNode }) 
   </Group>
 );
 
-/** Names and values; on request, a name is above its value. */
-export const Facts = ({
-  facts,
-  isStacked,
-}: {
-  facts: readonly (readonly [string, ReactNode])[];
-  isStacked?: boolean;
-}) => (
-  <Box component="dl" w="100%">
-    {facts.map(([name, value]) => (
-      <Flex
-        key={name}
-        className="row"
-        direction={isStacked ? 'column' : 'row'}
-        wrap="wrap"
-        columnGap="xs"
-        py={10}
-      >
-        <Text component="dt" c="dimmed" miw="5.25rem">
-          {name}
-        </Text>
-        <Box component="dd" flex={isStacked ? undefined : '1 1 8rem'} miw={0} w="100%">
-          {value}
-        </Box>
-      </Flex>
-    ))}
-  </Box>
+/** A name and its value, in a `dl`. In a `stacked` one, the name is above the value. */
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <Flex className="row" wrap="wrap" columnGap="xs" py={10}>
+    <Text component="dt" c="dimmed" miw="5.25rem">
+      {name}
+    </Text>
+    <Box component="dd" flex="1 1 8rem" miw={0}>
+      {children}
+    </Box>
+  </Flex>
 );
 
 interface DisclosureProps extends Children {
@@ -207,11 +178,11 @@ interface DisclosureProps extends Children {
 export function Disclosure({ title, hint, isOpen, onToggle, children }: DisclosureProps) {
   return (
     <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
-      <summary>
+      <Flex component="summary" gap={10} align="center" style={{ cursor: 'pointer' }}>
         <Title order={2}>{title}</Title>
         <Hint flex={1}>{hint}</Hint>
         <Icon name="right" />
-      </summary>
+      </Flex>
       {children}
     </details>
   );
@@ -248,11 +219,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-type Query = {
-  readonly error: unknown;
-  readonly isPending: boolean;
-  readonly refetch: () => unknown;
-};
+type Query = Pick<UseQueryResult, 'error' | 'isPending' | 'refetch'>;
 
 /** In place of data: what failed, or grey shapes of these heights. They wait, so that a quick response does not flash. */
 export function Pending({ of, heights }: { of: readonly Query[]; heights: readonly number[] }) {
@@ -292,39 +259,38 @@ export const Nothing = ({
   </Stack>
 );
 
-/** Copies a text. @param what such as `the id`. */
-export const Copy = ({ text, what }: { text: string; what: string }) => (
-  <CopyButton value={text}>
-    {({ copied, copy }) => (
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        onClick={copy}
-        aria-label={copied ? 'Copied' : `Copy ${what}`}
-      >
-        <Icon name={copied ? 'tick' : 'copy'} />
-      </ActionIcon>
+interface CopiedProps {
+  readonly text: string;
+  /** Such as `the id`. */
+  readonly what: string;
+  /** Whether it has several lines, which keyboards can scroll. */
+  readonly isCode?: boolean;
+}
+
+/** A text, and the icon that copies it whole. */
+export const Copied = ({ text, what, isCode }: CopiedProps) => (
+  <Group gap={4} wrap="nowrap" align={isCode ? 'start' : 'center'} justify="space-between">
+    {isCode ? (
+      <Code block tabIndex={0} flex={1} miw={0} mah="24rem" style={{ overflowWrap: 'normal' }}>
+        {text}
+      </Code>
+    ) : (
+      <Text inherit truncate title={text}>
+        {text}
+      </Text>
     )}
-  </CopyButton>
-);
-
-/** A text in one line, and the icon that copies it whole. */
-export const CopiedText = ({ text, what }: { text: string; what: string }) => (
-  <Group gap={4} wrap="nowrap" justify="space-between">
-    <Text inherit truncate title={text}>
-      {text}
-    </Text>
-    <Copy text={text} what={what} />
-  </Group>
-);
-
-/** Code that keyboards can scroll, and the icon that copies it. */
-export const CodeBlock = ({ code, what }: { code: string; what: string }) => (
-  <Group gap={4} wrap="nowrap" align="start">
-    <Code block tabIndex={0} flex={1} miw={0} mah="24rem" style={{ overflowWrap: 'normal' }}>
-      {code}
-    </Code>
-    <Copy text={code} what={what} />
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          onClick={copy}
+          aria-label={copied ? 'Copied' : `Copy ${what}`}
+        >
+          <Icon name={copied ? 'tick' : 'copy'} />
+        </ActionIcon>
+      )}
+    </CopyButton>
   </Group>
 );
 
@@ -350,14 +316,13 @@ export function Choice<Value extends string>({
   onChange,
   ...others
 }: ChoiceProps<Value>) {
-  const data = Object.entries<string>(choices).map(([value, text]) => ({ value, label: text }));
-  const look = { withItemsBorders: false, style: { flexWrap: 'wrap' } } as const;
   return (
     <SegmentedControl
       aria-label={label}
-      data={data}
+      data={Object.entries<string>(choices).map(([value, text]) => ({ value, label: text }))}
       onChange={(one) => onChange(one as Value)}
-      {...look}
+      withItemsBorders={false}
+      style={{ flexWrap: 'wrap' }}
       {...others}
     />
   );
@@ -418,38 +383,38 @@ export const Dialog = ({ title, onClose, children }: DialogProps) => (
   </Modal.Root>
 );
 
-export interface Question {
+interface Question {
   readonly title: string;
   /** The consequence, in one sentence. */
   readonly text: ReactNode;
   /** The text of the button that confirms: the verb of the title. */
   readonly confirm: string;
-  readonly onConfirm: () => void;
+  /** @param values of the fields in the text. */
+  readonly onConfirm: (values: FormData) => void;
   readonly isDangerous?: boolean;
 }
 
 /** Asks before something that cannot be undone. */
-export function useConfirm(): {
-  readonly ask: (question: Question) => void;
-  readonly dialog: ReactNode;
-} {
+export function useConfirm() {
   const [question, ask] = useState<Question>();
   const close = () => ask(undefined);
-  const confirm = () => {
+  const confirm = (values: FormData) => {
     close();
-    question?.onConfirm();
+    question?.onConfirm(values);
   };
   const dialog = (
     <Dialog title={question?.title ?? false} onClose={close}>
-      {question?.text}
-      <Group justify="flex-end" gap="xs" mt={20}>
-        <Button variant="default" onClick={close} data-autofocus>
-          Cancel
-        </Button>
-        <Button {...(question?.isDangerous && { color: 'danger' })} onClick={confirm}>
-          {question?.confirm}
-        </Button>
-      </Group>
+      <form onSubmit={submitting(confirm)}>
+        {question?.text}
+        <Group justify="flex-end" gap="xs" mt={20}>
+          <Button variant="default" onClick={close} data-autofocus>
+            Cancel
+          </Button>
+          <Button type="submit" {...(question?.isDangerous && { color: 'danger' })}>
+            {question?.confirm}
+          </Button>
+        </Group>
+      </form>
     </Dialog>
   );
   return { ask, dialog };

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
+import { type ConsolePage, openConsole } from './fixtures/console-page.ts';
 import { keyboardOf } from './fixtures/keyboard.ts';
 import { replacePushManager } from './fixtures/push-manager.ts';
 import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
@@ -12,6 +13,7 @@ const project = '#/projects/demo';
 describeWith('chromium', 'the console without a mouse, and for all eyes', (executablePath) => {
   let stack: BrowserStack;
   let browser: Browser;
+  let tab: ConsolePage;
   let page: Page;
   let other: TestProject;
 
@@ -30,8 +32,8 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
   });
 
   beforeEach(async () => {
-    page = await browser.newPage();
-    await page.setViewport({ width: 1280, height: 800 });
+    tab = await openConsole(browser, `${stack.baseUrl}/console`);
+    ({ page } = tab);
   });
 
   afterEach(() => page.close());
@@ -40,20 +42,6 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await browser?.close();
     await stack?.stop();
   });
-
-  /** Opens a place of the page, and waits until it is complete. */
-  async function open(fragment: string, complete = 'h1') {
-    // Another query loads the page again, where only the fragment differs.
-    await page.goto(`${stack.baseUrl}/console?${Math.random()}${fragment}`);
-    await page.waitForSelector(complete);
-  }
-
-  const textOf = (selector: string) =>
-    page.$eval(selector, (element) => element.textContent.replace(/\s+/g, ' ').trim());
-  const expectText = (selector: string, text: string) =>
-    until(`"${text}" in ${selector}`, async () =>
-      (await textOf(selector).catch(() => ''))?.includes(text),
-    );
 
   test('what the service refuses is said at the field, with its label', async () => {
     const error = {
@@ -65,18 +53,18 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
       ],
     };
     await stack.subscribe(stack.demo, 'ada');
-    await open(`${project}/send`, 'aside [type=submit]:not([data-disabled])');
+    await tab.open(`${project}/send`);
+    await page.waitForSelector('aside [type=submit]:not([data-disabled])');
     await page.setRequestInterception(true);
     page.on('request', (request) => {
       if (request.method() !== 'POST') return request.continue();
       return request.respond({ status: 400, body: JSON.stringify({ error }) });
     });
     await page.click('aside [type=submit]');
-    await page.waitForSelector('[role=dialog] button:last-of-type');
-    await page.click('[role=dialog] button:last-of-type');
-    await expectText('#send-ttl-error', 'Time to live (seconds) is refused.');
-    await expectText('#send-actions', 'Buttons needs “Tag”.');
-    expect(await textOf('.issues')).toBe('2 fields to correct.');
+    await tab.confirm();
+    await tab.expectText('#send-ttl-error', 'Time to live (seconds) is refused.');
+    await tab.expectText('#send-actions', 'Buttons needs “Tag”.');
+    await tab.expectText('.issues', '2 fields to correct.');
     expect(await page.$('form [role=alert]')).toBeNull();
   });
 
@@ -91,19 +79,20 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
       await expectView(name);
     };
     // Sign in to another project, and out.
-    await open(`#/projects/${other.projectId}`);
+    await tab.open(`#/projects/${other.projectId}`);
     await focus('Key');
     await fill(other.secretKey);
     await press('Enter');
-    await expectText('h1', 'Overview');
+    await tab.expectText('h1', 'Overview');
     await focus(/Secret key, Owner/);
     await press('Enter');
     await focus('Sign out', 'down');
     await press('Enter');
-    await expectText('h1', 'Sign in to Carillon');
+    await tab.expectText('h1', 'Sign in to Carillon');
 
     // Subscribe this browser.
-    await open(project, 'main section');
+    await tab.open(project);
+    await page.waitForSelector('main section');
     await focus('Local stack');
     await press('Enter');
     await expectView('Local stack');
@@ -131,7 +120,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await fill('x');
     await press('Enter');
     await expectFocus('App badge');
-    await expectText('#send-appBadge-error', 'App badge must be');
+    await tab.expectText('#send-appBadge-error', 'App badge must be');
     await fill('12');
     await press('Enter');
     await expectFocus('Cancel');
@@ -143,7 +132,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     expect(notification).toMatchObject({ title: 'To everyone', app_badge: 12 });
     await grace!.show();
     await grace!.click();
-    await expectText('[data-count=Clicked]', '1');
+    await tab.expectText('[data-count=Clicked]', '1');
 
     // Choose a platform of the preview, and a language of the code; copy it.
     await focus('Send again');
@@ -152,8 +141,8 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await focus('Chrome');
     await press('ArrowRight');
     await expectFocus('Firefox');
-    await expectText('aside', 'About as Firefox on Windows shows it.');
-    expect(await textOf('.preview-title')).toBe('To everyone');
+    await tab.expectText('aside', 'About as Firefox on Windows shows it.');
+    await tab.expectText('.preview-title', 'To everyone');
     await focus(/^Code/);
     await press('Enter');
     await focus('curl');
@@ -179,7 +168,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await press('Tab');
     await press('Enter');
     await expectView('To Grace');
-    await expectText('#verdict', '1 of 1 delivered.');
+    await tab.expectText('#verdict', '1 of 1 delivered.');
     expect((await grace!.nextMessage()).text).toContain('To Grace');
 
     // Look up a user, and remove it: not on Escape.
@@ -187,7 +176,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await focus('User id');
     await fill('grace');
     await press('Enter');
-    await expectText('#user', 'grace has 1 browser');
+    await tab.expectText('#user', 'grace has 1 browser');
     await focus('Remove browser 1');
     await press('Enter');
     await expectFocus('Cancel');

@@ -245,9 +245,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       ),
     ).toEqual(outcomeRows.map(([, , tone, icon]) => [tone, icon]));
     for (const [index, [, word, , , sentence]] of outcomeRows.entries()) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, `#/projects/${projectId}/notifications/${notifications[index]!.id}`);
+      await tab.go(`#/projects/${projectId}/notifications/${notifications[index]!.id}`);
       await tab.expectText('#verdict', sentence);
       await tab.expectText('main [data-outcome]', word);
     }
@@ -355,11 +353,11 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     expect(rows[4]!.title).toBeGreaterThanOrEqual(30);
 
     await openNotification(partly);
-    for (const [reason, action] of [
-      ['unavailable', 'Send again…'],
-      ['too_large', 'Edit a copy'],
+    for (const [reason, ...texts] of [
+      ['unavailable', 'A push service was down', 'It returned errors', 'Send again…'],
+      ['too_large', 'Too large for a push service', 'bytes fit everywhere', 'Edit a copy'],
     ]) {
-      await tab.expectText(`[data-name=${reason}]`, action!);
+      for (const text of texts) await tab.expectText(`[data-name=${reason}]`, text);
     }
   });
 

@@ -55,9 +55,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     stack.registry.invite(projectId, { name, role, random: randomBytes });
 
   async function go(project: TestProject, view: string, complete: string) {
-    await page.evaluate((hash) => {
-      location.hash = hash;
-    }, `#/projects/${project.projectId}${view}`);
+    await tab.go(`#/projects/${project.projectId}${view}`);
     await page.waitForSelector(complete);
   }
 

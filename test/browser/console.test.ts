@@ -134,20 +134,6 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('tbody tr', 'Stopped');
   });
 
-  test('failures are counted by reason, with what to do', async () => {
-    const project = await stack.newProject();
-    await stack.subscribe(project);
-    for (const status of [410, 403]) (await stack.subscribe(project)).behave({ status });
-    const { id } = await stack.send(project, { title: 'For some' });
-    await tab.openView(project, `/notifications/${id}`);
-    await tab.expectText('#verdict', '1 of 3 delivered.');
-    await tab.expectText('#losses', '1 had unsubscribed and was removed');
-    await tab.expectText('#reasons', 'The contact address was refused');
-    await tab.expectText('#reasons', 'The operator corrects vapidSubject.');
-    await tab.click('link', 'Notifications');
-    await tab.expectText('tbody tr', 'Partly delivered');
-  });
-
   test('the list is searched and filtered, older pages are loaded, and an id is opened', async () => {
     const project = await stack.newProject('long-list', { rateLimitPerMinute: 1000 });
     const send = (title: string) => stack.send(project, { title, userIds: ['nobody'] });

@@ -1,30 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
-import { codeSample, type SampleLanguage } from '../../console/page/code/code-samples.ts';
+import { codeSample, type SampleLanguage } from '../../console/page/code-samples.ts';
 import type { SendRequest } from '../../contract/wire/notification.ts';
 
 const project = { baseUrl: 'https://push.example', projectId: 'shop', respondAsync: false };
-const url = 'https://push.example/api/v1/projects/shop/notifications';
 
 /** Texts that end a literal or a comment, or start an expansion, in one of the languages. */
 const hostile = [
-  ...["'", '"', '\\', '`', '$', '!', '#', '%', '&', ';', '*', '~', '?>', '<?php', '</script>'],
-  ...["'''", '"""', "'\\''", '\\"', '\\u0041', '\\x41', '\\', '${', '$(id)', '{$a}', '#{a}', '%s'],
-  ...[
-    '\n',
-    '\r',
-    '\t',
-    '\0',
-    '\b',
-    '\u007f',
-    '\u0085',
-    '\u2028',
-    '\u202e',
-    '\ufeff',
-    '\nJSON',
-    '\nJSON;\n',
-  ],
-  ...['//', '/*', '*/', 'true', 'null', '__proto__', '":', '👩‍👩‍👧', 'é'],
+  ...String.raw`' " \ $ ! # % & ; * ~ ?> <?php </script> ''' """ '\'' \" \u0041 \x41`.split(' '),
+  ...'` \u0024{ $(id) {$a} #{a} %s // /* */ true null __proto__ ": 👩‍👩‍👧 é'.split(' '),
+  ...['\n', '\r', '\t', '\0', '\b', '\u007f', '\u0085', '\u2028', '\u202e', '\ufeff'],
+  ...['\nJSON', '\nJSON;\n'],
 ];
 const text = fc.string({
   unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary' })),
@@ -107,17 +93,10 @@ const languages: readonly SampleLanguage[] = ['curl', 'node'];
 describe.each(languages)('%s', (language) => {
   const sample = codeSample(language, { ...project, notification: { title: 'Doors open' } });
 
-  test('addresses the project, and names the send, so that it can be repeated safely', () => {
-    if (language === 'node') {
-      expect(sample).toContain("baseUrl: 'https://push.example',\n  projectId: 'shop'");
-      expect(sample).toContain('idempotencyKey');
-    } else {
-      expect(sample).toContain(url);
-      expect(sample).toContain('Idempotency-Key');
-    }
-  });
-
-  test('reads the secret key from the environment', () => {
+  test('addresses the project, names the send, and reads the secret key from the environment', () => {
+    expect(sample).toMatch(/projectId: 'shop'|\/projects\/shop\/notifications'/);
+    expect(sample).toMatch(/'https:\/\/push\.example/);
+    expect(sample).toMatch(/idempotencyKey|Idempotency-Key/);
     expect(sample).toContain('CARILLON_SECRET_KEY');
   });
 

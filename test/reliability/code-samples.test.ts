@@ -2,7 +2,7 @@ import {
   codeSample,
   type SampleLanguage,
   sampleLanguages,
-} from '../../console/page/code/code-samples.ts';
+} from '../../console/page/code-samples.ts';
 import type { SendRequest } from '../../contract/wire/notification.ts';
 import { type NpmProject, newNpmProject } from '../fixtures/npm-project.ts';
 import { type Service, startService } from '../fixtures/service.ts';

@@ -18,9 +18,10 @@ import { channelPattern } from '../../../contract/wire/formats.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { type AudienceCounts, channelsByCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
-import { useProject } from '../calls/queries.ts';
+import { useProject } from '../calls.ts';
 import { Icon } from '../icons.tsx';
-import { fieldId, issueAt, SendField, useForm } from './send-field.tsx';
+import { useSession } from '../session.ts';
+import { fieldId, SendField, useIssue } from './send-field.tsx';
 import {
   type AudienceChoice,
   fields,
@@ -33,7 +34,7 @@ import {
 
 /** To whom the notification goes. Another choice keeps what was entered for this one. */
 export function AudienceFields() {
-  const { form, change } = useForm();
+  const { draft: form, change } = useSession();
   const { data: project } = useProject();
   const choices: Readonly<Record<AudienceChoice, readonly [name: string, hint: string]>> = {
     everyone: ['Everyone', project ? countOf(project.subscribers, 'subscriber') : ''],
@@ -92,8 +93,8 @@ const mostChips = 12;
 /** The channels and the last visit that select a part of the subscribers. */
 function Conditions() {
   const { sample, subscribers = 0 } = useProject().data ?? {};
-  const { form, change, issues } = useForm();
-  const chosen = linesOf(form.channels);
+  const { draft, change } = useSession();
+  const chosen = linesOf(draft.channels);
   const setChosen = (names: readonly string[]) => change({ channels: names.join('\n') });
   const size = (found: number) =>
     sample !== undefined && sample.subscribers > 0
@@ -105,9 +106,9 @@ function Conditions() {
     value: days,
     label: `Within ${days} days (${size(found)})`,
   }));
-  const days = form.seenWithinDays;
+  const days = draft.seenWithinDays;
   const isOther = days !== '' && counted.every(({ value }) => value !== days);
-  const issue = issueAt(issues, 'channels');
+  const issue = useIssue('channels');
   return (
     <>
       <Input.Wrapper
@@ -135,7 +136,7 @@ function Conditions() {
       <NativeSelect
         id={fieldId('seenWithinDays')}
         label={fields.seenWithinDays.label}
-        error={issueAt(issues, 'seenWithinDays')}
+        error={useIssue('seenWithinDays')}
         value={days}
         onChange={(event) => change({ seenWithinDays: event.currentTarget.value })}
         data={[
@@ -156,7 +157,7 @@ function Conditions() {
 /** Adds a channel that has no chip. */
 function OtherChannel({ onAdd }: { onAdd: (name: string) => void }) {
   const [text, setText] = useState<string>();
-  const [error, setError] = useState('');
+  const [error, setError] = useState<string>();
   if (text === undefined) {
     return (
       <Button
@@ -173,7 +174,7 @@ function OtherChannel({ onAdd }: { onAdd: (name: string) => void }) {
     const isChannel = channelPattern.test(name);
     if (isChannel) onAdd(name);
     if (isChannel || name === '') setText(undefined);
-    setError(isChannel || name === '' ? '' : 'Use lowercase letters, digits and hyphens.');
+    else setError('Use lowercase letters, digits and hyphens.');
   }
   return (
     <TextInput
@@ -206,7 +207,7 @@ export interface AudienceSize {
   /** Part of the subscribers, if it is known. */
   readonly part?: number;
   /** Why it is nobody, if that is sure. */
-  readonly nobody?: string;
+  readonly nobody?: string | undefined;
 }
 
 /** The size of the form's audience, as far as project and sample tell it. */
@@ -216,60 +217,46 @@ export function audienceSize(
   sample: AudienceCounts | undefined,
 ): AudienceSize {
   if (form.to === 'users') {
-    const users = form.isPersonal ? recipientsOf(form.recipients) : linesOf(form.userIds);
-    const exact = { precision: '', number: countText(users.length) } as const;
-    const noun = users.length === 1 ? 'user' : 'users';
-    if (users.length > 0) return { ...exact, noun };
-    return { ...exact, noun, nobody: 'Enter the id of a user.' };
+    const { length } = form.isPersonal ? recipientsOf(form.recipients) : linesOf(form.userIds);
+    return exactly(length, 'user', length === 0 ? 'Enter the id of a user.' : undefined);
   }
-  const noun = subscribers === 1 ? 'subscriber' : 'subscribers';
-  if (subscribers === 0) return exactly(0, 0, 'Nobody is subscribed yet.');
+  if (subscribers === 0) return exactly(0, 'subscriber', 'Nobody is subscribed yet.');
   if (form.to === 'everyone') {
     if (subscribers === undefined) return { precision: '', number: 'everyone', noun: '' };
-    return exactly(subscribers, subscribers);
+    return { ...exactly(subscribers, 'subscriber'), part: 1 };
   }
   const given = namesIn('Only some of them').filter((name) => String(form[name]).trim() !== '');
-  if (given.length === 0) return exactly(0, subscribers, 'Choose a channel or a last visit.');
+  if (given.length === 0) return exactly(0, 'subscriber', 'Choose a channel or a last visit.');
+  const noun = subscribers === 1 ? 'subscriber' : 'subscribers';
   if (subscribers === undefined || sample === undefined || sample.subscribers === 0) {
     return { precision: '', number: 'some', noun };
   }
-  const parts = given.map((name) => counted[name]?.(String(form[name]), sample));
   const whole = sample.subscribers;
-  const part = Math.min(1, Math.min(...parts.map((found = whole) => found)) / whole);
+  const parts = given.map((name) => countOfSample(name, form, sample));
+  const part = Math.min(...parts.map((found = whole) => found), whole) / whole;
   const isSample = whole < subscribers;
   const isMaximum =
     parts.length > 1 || linesOf(form.channels).length > 1 || parts.includes(undefined);
   // None in a sample is not none at all.
   if (part === 0 && isSample) return { precision: '', number: 'a few', noun, part };
-  if (part === 0) return exactly(0, subscribers, 'No subscriber meets this.');
+  if (part === 0) return exactly(0, 'subscriber', 'No subscriber meets this.');
   const number = countText(Math.round(part * subscribers));
   return { precision: isMaximum ? 'up to' : isSample ? 'about' : '', number, noun, part };
 }
 
-function exactly(count: number, subscribers = 0, nobody?: string): AudienceSize {
-  return {
-    precision: '',
-    number: countText(count),
-    noun: count === 1 ? 'subscriber' : 'subscribers',
-    part: subscribers === 0 ? 0 : count / subscribers,
-    ...(nobody !== undefined && { nobody }),
-  };
+function exactly(count: number, noun: string, nobody?: string): AudienceSize {
+  return { precision: '', number: countText(count), noun: count === 1 ? noun : `${noun}s`, nobody };
+}
+
+/** How many of the sample meet a condition. Undefined: it does not say. */
+function countOfSample(name: FieldName, form: SendForm, sample: AudienceCounts) {
+  if (name === 'seenWithinDays') return sample.seenWithinDays[form.seenWithinDays as '7'];
+  if (name !== 'channels') return undefined;
+  return linesOf(form.channels).reduce((sum, one) => sum + (sample.channels[one] ?? 0), 0);
 }
 
 /** `about 2,900`, `2 users`, as buttons have it: that they are subscribers is understood. */
-export function sizeText({ precision, number, noun }: AudienceSize): string {
-  const words = [precision, number, noun.startsWith('user') ? noun : ''];
+export function sizeText(size: AudienceSize, hasNoun = size.noun.startsWith('user')): string {
+  const words = [size.precision, size.number, hasNoun ? size.noun : ''];
   return words.filter((word) => word !== '').join(' ');
-}
-
-/** How many of the sample meet a condition, as its control has it. Of the others it says nothing. */
-const counted: Readonly<
-  Partial<Record<FieldName, (text: string, sample: AudienceCounts) => number | undefined>>
-> = {
-  channels: (text, { channels }) => sumOf(linesOf(text).map((name) => channels[name] ?? 0)),
-  seenWithinDays: (days, { seenWithinDays }) => seenWithinDays[days as '7'],
-};
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -13,29 +13,15 @@ import { countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
+import { useSession } from '../session.ts';
 import { Hint } from '../view.tsx';
-import {
-  type ButtonForm,
-  buttonFields,
-  emptyButton,
-  fieldAt,
-  fields,
-  type SendForm,
-} from './send-form.ts';
+import { type ButtonForm, buttonFields, emptyButton, fieldAt, fields } from './send-form.ts';
 
-/** The form that the fields of the send view edit. */
-interface FormAccess {
-  readonly form: SendForm;
-  readonly change: (changes: Partial<SendForm>) => void;
-  /** Empty until the first attempt to send. */
-  readonly issues: readonly Issue[];
-}
+/** What is wrong with the form. Empty until the first attempt to send. */
+export const IssuesContext = createContext<readonly Issue[]>([]);
 
-export const FormContext = createContext<FormAccess | undefined>(undefined);
-
-export function useForm(): FormAccess {
-  return useContext(FormContext)!;
-}
+/** What is wrong with a field, in a sentence. */
+export const useIssue = (path: string) => issueAt(useContext(IssuesContext), path);
 
 /**
  * The sentence on what is wrong with a field, by its label, and with those of the fields that it names. A message that
@@ -77,9 +63,10 @@ export const Fields = ({ legend, children }: { legend: string; children: ReactNo
 
 /** The control of a field of send, as the table of fields describes it. */
 export function SendField({ name }: { readonly name: FieldName }) {
-  const { form, change, issues } = useForm();
+  const { draft, change } = useSession();
   const { label, hint } = fields[name];
-  const value = form[name];
+  const issue = useIssue(name);
+  const value = draft[name];
   if (typeof value === 'string') {
     return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
   }
@@ -89,7 +76,7 @@ export function SendField({ name }: { readonly name: FieldName }) {
       id={fieldId(name)}
       label={label}
       description={hint}
-      error={issueAt(issues, name)}
+      error={issue}
       checked={value}
       onChange={(event) => change({ [name]: event.currentTarget.checked })}
     />
@@ -107,8 +94,10 @@ const inputTypes: Readonly<Record<string, string>> = { url: 'url', time: 'dateti
 
 /** A field whose value is typed, or chosen from texts. */
 function TextField({ path, value, onChange }: TextFieldProps) {
-  const { label, hint, kind, length, rows, placeholder, choices, isRequired } = fieldAt(path)!;
-  const used = length !== undefined && `${[...value].length} of ${countText(length)}`;
+  const { label, hint, kind, max, format, lines, placeholder, choices, isRequired } =
+    fieldAt(path)!;
+  const isProse = kind === 'text';
+  const used = isProse && format === undefined && `${[...value].length} of ${countText(max!)}`;
   const note = used || (kind === 'url' && !isRequired && 'optional');
   const shared = {
     id: fieldId(path),
@@ -121,7 +110,7 @@ function TextField({ path, value, onChange }: TextFieldProps) {
         </Box>
       </>
     ),
-    error: issueAt(useForm().issues, path),
+    error: useIssue(path),
     value,
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       onChange(event.currentTarget.value),
@@ -131,7 +120,6 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     return <NativeSelect {...shared} data={[{ value: '', label: 'Default' }, ...data]} />;
   }
   // User ids, channels and data are no words of a language.
-  const isProse = kind === 'text';
   const typed = {
     ...shared,
     pos: 'relative' as const,
@@ -139,8 +127,8 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     spellCheck: isProse,
     autoCapitalize: isProse ? undefined : 'none',
   };
-  if (rows !== undefined)
-    return <Textarea {...typed} rows={rows} autosize minRows={rows} maxRows={12} />;
+  if (lines !== undefined)
+    return <Textarea {...typed} rows={lines} autosize minRows={lines} maxRows={12} />;
   return (
     <TextInput
       {...typed}
@@ -154,12 +142,10 @@ const addButtonId = 'add-action';
 
 /** The buttons of the notification. */
 function ButtonFields() {
-  const { form, change, issues } = useForm();
-  const { actions } = form;
-  const issue = issueAt(
-    issues.filter(({ path }) => path === 'actions'),
-    'actions',
-  );
+  const { draft, change } = useSession();
+  const { actions } = draft;
+  const ofAll = useContext(IssuesContext).filter(({ path }) => path === 'actions');
+  const issue = issueAt(ofAll, 'actions');
   const setAction = (index: number, changes: Partial<ButtonForm>) =>
     change({
       actions: actions.map((action, at) => (at === index ? { ...action, ...changes } : action)),

@@ -15,7 +15,6 @@ import {
   type FieldGroup,
   type FieldName,
   fieldGroups,
-  type Member,
   sendFields,
 } from '../../../contract/wire/send-fields.ts';
 import { type FieldText, fieldTexts } from '../../../contract/wording/field-texts.ts';
@@ -23,56 +22,46 @@ import { timeText } from '../format.ts';
 
 /** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */
 
-type Row = Member | AudienceField;
-type FieldKind = Row['kind'];
-type KindOf<Name extends FieldName> = (typeof sendFields)[Name]['kind'];
+/** A field of the form: what the contract's table says of it, and its texts. */
+interface FormField extends FieldText {
+  /** What the control is, and how the request has its value. */
+  readonly kind: AudienceField['kind'];
+  /** The most characters of a text. */
+  readonly max?: number;
+  readonly format?: string;
+  /** Rows of a text with several lines. */
+  readonly lines?: number;
+  readonly isRequired?: true;
+  readonly default?: unknown;
+}
 
-const rows: Readonly<Record<FieldName, AudienceField>> = sendFields;
-const names = Object.keys(rows) as readonly FieldName[];
+type Named<Name extends string, Value> = Readonly<Record<Name, Value>>;
+
+/** @param texts in the order of the form. */
+function fieldsOf<Name extends string>(
+  rows: Named<Name, Omit<FormField, keyof FieldText>>,
+  texts: Named<Name, FieldText>,
+) {
+  const entries = Object.entries<FieldText>(texts);
+  return Object.fromEntries(
+    entries.map(([name, text]) => [name, { ...rows[name as Name], ...text }]),
+  ) as Named<Name, FormField>;
+}
 
 /** The names of a group, in the order of the form. */
 export function namesIn(group: FieldGroup): readonly FieldName[] {
-  return names.filter((name) => rows[name].group === group);
+  return (Object.keys(sendFields) as FieldName[]).filter(
+    (name) => sendFields[name].group === group,
+  );
 }
 
-/** Every field of send, in the order of the form. Controls, parsing, refilling and labels follow from it. */
-export const fields = Object.fromEntries(
-  fieldGroups.flatMap(namesIn).map((name) => [name, formField(rows[name], fieldTexts[name])]),
-) as Readonly<Record<FieldName, FormField>>;
+const fieldNames = fieldGroups.flatMap(namesIn);
 
-const { members } = contentFields.actions;
-type ButtonName = keyof typeof members;
+/** Every field of send, in the order of the contract. Controls, parsing, refilling and labels follow from it. */
+export const fields = fieldsOf(sendFields, fieldTexts);
 
 /** The fields of one button. */
-export const buttonFields = Object.fromEntries(
-  Object.entries(fieldTexts.actions.members).map(([name, text]) => [
-    name,
-    formField(members[name as ButtonName], text),
-  ]),
-) as Readonly<Record<ButtonName, FormField>>;
-
-/** One field of the send form, as the contract has it. */
-type FormField = ReturnType<typeof formField>;
-
-function formField(row: Row & { readonly lines?: number }, text: FieldText) {
-  const { label, hint, placeholder, choices, blank } = text;
-  return {
-    label,
-    hint,
-    placeholder,
-    choices,
-    blank,
-    /** What the control is, and how the request has its value: see `send-form.ts`. */
-    kind: row.kind,
-    /** The most characters, of which the used ones are shown. */
-    length: row.kind === 'text' && row.format === undefined ? row.max : undefined,
-    /** Rows of a text with several lines. */
-    rows: row.lines,
-    isRequired: 'isRequired' in row && row.isRequired === true,
-    /** Whether it is a flag that is on by default. */
-    isOn: row.kind === 'flag' && row.default === true,
-  };
-}
+export const buttonFields = fieldsOf(contentFields.actions.members, fieldTexts.actions.members);
 
 /** @param path of the contract: `title`, `userIds[3]`, `recipients[1].values.name` or `actions[0].title`. */
 export function fieldAt(path: string): FormField | undefined {
@@ -82,12 +71,12 @@ export function fieldAt(path: string): FormField | undefined {
   return new Map<string, FormField>(Object.entries(rows)).get(key);
 }
 
-/** Whether the field at a path is in a group. */
-export function isIn(path: string, group: FieldGroup): boolean {
-  return namesIn(group).some((name) => name === path.split(/[.[]/)[0]);
+/** Whether the field at a path is in one of the groups. */
+export function isIn(path: string, groups: readonly FieldGroup[]): boolean {
+  return groups.flatMap(namesIn).some((name) => name === path.split(/[.[]/)[0]);
 }
 
-type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
+type ValueOf<Kind> = Kind extends 'flag'
   ? boolean
   : Kind extends 'list'
     ? readonly ButtonForm[]
@@ -97,7 +86,9 @@ type ValueOf<Kind extends FieldKind> = Kind extends 'flag'
  * Values of the form. A field of the contract without a row in the table does not compile. What was entered for one
  * audience is kept while another one is chosen, and not sent.
  */
-export type SendForm = { readonly [Name in keyof SendRequest]-?: ValueOf<KindOf<Name>> } & {
+export type SendForm = {
+  readonly [Name in keyof SendRequest]-?: ValueOf<(typeof sendFields)[Name]['kind']>;
+} & {
   readonly to: AudienceChoice;
   /** For certain users: whether each gets a text, from a table. */
   readonly isPersonal: boolean;
@@ -109,8 +100,6 @@ export type AudienceChoice = 'everyone' | 'some' | 'users';
 
 export type ButtonForm = Readonly<Record<keyof typeof buttonFields, string>>;
 
-const fieldNames = Object.keys(fields) as readonly FieldName[];
-
 export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '' };
 
 export const emptySendForm = {
@@ -120,9 +109,9 @@ export const emptySendForm = {
   isNarrowed: false,
 } as unknown as SendForm;
 
-function emptyValue({ kind, isOn }: FormField): boolean | string | readonly ButtonForm[] {
-  if (kind === 'flag') return isOn;
-  return kind === 'list' ? [] : '';
+function emptyValue(field: FormField): boolean | string | readonly ButtonForm[] {
+  if (field.kind === 'flag') return field.default === true;
+  return field.kind === 'list' ? [] : '';
 }
 
 /** The form before anything is typed. For the local stack it has an example; real subscribers never get one. */
@@ -145,10 +134,10 @@ interface Conversion {
 }
 
 /** Kinds whose texts the request has as other values. */
-const conversions: Readonly<Partial<Record<FieldKind, Conversion>>> = {
+const conversions: Readonly<Partial<Record<FormField['kind'], Conversion>>> = {
   number: { read: Number, write: String },
   time: { read: timestampOf, write: localTime },
-  object: { read: dataOf, write: (value) => JSON.stringify(value, null, 2) },
+  object: { read: jsonOf, write: (value) => JSON.stringify(value, null, 2) },
   lines: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
   table: { read: recipientsOf, write: () => '' },
 };
@@ -181,17 +170,18 @@ export function usersField({ isPersonal }: SendForm): 'userIds' | 'recipients' {
 }
 
 /** Whether the conditions of the form hold. */
-export function isConditional({ to, isNarrowed }: SendForm): boolean {
+function isConditional({ to, isNarrowed }: SendForm): boolean {
   return to === 'some' || (to === 'users' && isNarrowed);
 }
 
 /** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
 function memberOf(form: SendForm, name: FieldName): unknown {
-  const { kind, isOn, blank } = fields[name];
+  const { kind, blank } = fields[name];
+  const { group } = sendFields[name];
   const value = form[name];
-  if (isIn(name, 'To') && (form.to !== 'users' || name !== usersField(form))) return undefined;
-  if (isIn(name, 'Only some of them') && !isConditional(form)) return undefined;
-  if (typeof value === 'boolean') return value === isOn ? undefined : value;
+  if (group === 'To' && (form.to !== 'users' || name !== usersField(form))) return undefined;
+  if (group === 'Only some of them' && !isConditional(form)) return undefined;
+  if (typeof value === 'boolean') return value === emptySendForm[name] ? undefined : value;
   if (typeof value !== 'string') return value.length > 0 ? value.map(withoutBlank) : undefined;
   if (value.trim() === '' && blank === undefined) return undefined;
   return conversions[kind]?.read(value) ?? value.trim();
@@ -203,7 +193,7 @@ function withAdvice({ path, message }: Issue, form: SendForm): Issue {
   const value = path.split(/[.[\]]+/).reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
   if (!hasVisibleCharacter(value)) return { path, message: blank };
-  if (kind === 'object' && !isJson(value))
+  if (kind === 'object' && jsonOf(value) === value)
     return { path, message: 'is not JSON; check quotes and commas' };
   return { path, message };
 }
@@ -233,12 +223,12 @@ export function formOf({ audience, ...content }: SentContent): SendForm {
   };
 }
 
-/** The labels and texts of what was sent. */
-export function contentTexts(content: NotificationContent): readonly (readonly [string, string])[] {
-  const sent: Readonly<Partial<Record<FieldName, unknown>>> = content;
-  return fieldNames.flatMap((name) =>
-    sent[name] === undefined ? [] : [[fields[name].label, textOf(fields[name], sent[name])]],
-  );
+/** The labels and texts of what was sent, besides title and body. */
+export function contentTexts({ title, body, ...others }: NotificationContent) {
+  const sent: Readonly<Partial<Record<FieldName, unknown>>> = others;
+  return fieldNames
+    .filter((name) => sent[name] !== undefined)
+    .map((name) => [fields[name].label, textOf(fields[name], sent[name])] as const);
 }
 
 function textOf({ kind, choices }: FormField, value: unknown): string {
@@ -275,16 +265,12 @@ function localTime(timestamp: string): string {
   return local.toISOString().slice(0, 16);
 }
 
-function dataOf(text: string): unknown {
-  return isJson(text) ? JSON.parse(text) : text;
-}
-
-function isJson(text: string): boolean {
+/** The value of JSON. Other texts stay: the schema refuses them, and no JSON is equal to its value. */
+function jsonOf(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return text;
   }
 }
 

@@ -3,7 +3,6 @@ import {
   Box,
   Button,
   Flex,
-  Group,
   Paper,
   Progress,
   Stack,
@@ -18,24 +17,18 @@ import type { Issue } from '../../../contract/wire/errors.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { SendRequest, SendResult } from '../../../contract/wire/notification.ts';
 import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
-import {
-  contentOf,
-  type FieldGroup,
-  type FieldName,
-  fieldGroups,
-} from '../../../contract/wire/send-fields.ts';
+import { contentOf, type FieldGroup, fieldGroups } from '../../../contract/wire/send-fields.ts';
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-import { subscribedUserId } from '../calls/local-stack.ts';
-import { useProject } from '../calls/queries.ts';
-import { CodeSample } from '../code/code-sample.tsx';
+import { useProject } from '../calls.ts';
+import { CodeSample } from '../code-sample.tsx';
 import { Icon } from '../icons.tsx';
-import { NotificationPreview, PlatformPreview } from '../preview/notification-preview.tsx';
-import { messageBytes } from '../preview/shown-on.ts';
+import { subscribedUserId } from '../local-view.tsx';
+import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
 import { useSession } from '../session.ts';
-import { Dialog, Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
+import { Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { Fields, FormContext, SendField } from './send-field.tsx';
+import { Fields, IssuesContext, SendField } from './send-field.tsx';
 import {
   emptySendForm,
   fieldAt,
@@ -53,19 +46,15 @@ const optionGroups = fieldGroups.filter(
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
-  const { client, projectId, isLocal, href, draft, setDraft, testUserId, setTestUserId } =
+  const { client, projectId, isLocal, href, draft, change, testUserId, setTestUserId } =
     useSession();
-  const change = (changes: Partial<SendForm>) =>
-    setDraft((current) => ({ ...current, ...changes }));
   const { data: project } = useProject();
   const { notification, issues } = readSendForm(draft);
   const [first] = notification.recipients ?? [];
   const shown = first ? rendered(notification, (first.values ?? {}) as Values) : notification;
   const size = audienceSize(draft, project?.subscribers, project?.sample);
-  const [attempts, setAttempts] = useState(0);
-  const [isTest, setTest] = useState(false);
-  const [isAsked, setAsked] = useState(false);
-  const [refused, setRefused] = useState<readonly Issue[]>([]);
+  /** The last one to send, or to send a test. */
+  const [attempt, setAttempt] = useState<{ readonly isTest: boolean }>();
   const [isOpen, setOpen] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const { ask, dialog } = useConfirm();
@@ -80,56 +69,47 @@ export function SendView() {
     keys.delete(body);
     return result;
   }
-  const onError = (error: unknown) => setRefused(issuesIn(error));
   // The page of the notification shows the delivery while it goes on, and can stop it.
   const send = useMutation({
     mutationFn: () => post(notification, true),
     onSuccess: ({ id }) => {
-      setDraft(() => emptySendForm);
+      change(emptySendForm);
       location.hash = href({ notificationId: id });
     },
-    onError,
   });
   const test = useMutation({
     mutationFn: async (userId: string | undefined) => {
       const to = userId ?? (await subscribedUserId(client));
       return (await post(testOf(notification, to), false)) as SendResult;
     },
-    onError,
   });
+  const error = send.error ?? test.error;
 
   /** A test does not go to the audience of the form. */
   const issuesOf = (ofTest: boolean) =>
-    ofTest
-      ? issues.filter(({ path }) => !audienceGroups.some((group) => isIn(path, group)))
-      : issues;
-  const shownIssues = attempts > 0 ? [...issuesOf(isTest), ...refused] : [];
-  const hasOptionIssue = shownIssues.some(({ path }) =>
-    optionGroups.some((group) => isIn(path, group)),
-  );
+    ofTest ? issues.filter(({ path }) => !isIn(path, audienceGroups)) : issues;
+  const shownIssues = attempt ? [...issuesOf(attempt.isTest), ...issuesIn(error)] : [];
+  const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
   // The fields have their errors by then.
   useLayoutEffect(() => {
     if (hasOptionIssue) setOpen(true);
-  }, [attempts, refused]);
+  }, [attempt, error]);
   useLayoutEffect(() => {
     form.current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')?.focus();
-  }, [attempts, refused, isOpen && hasOptionIssue]);
+  }, [attempt, error, isOpen && hasOptionIssue]);
 
   /** @returns whether the form has no issue. */
-  function check(ofTest: boolean): boolean {
-    setRefused([]);
+  function check(isTest: boolean): boolean {
     test.reset();
     send.reset();
-    setTest(ofTest);
-    setAttempts(attempts + 1);
-    return issuesOf(ofTest).length === 0;
+    setAttempt({ isTest });
+    return issuesOf(isTest).length === 0;
   }
   function attemptSend() {
     if (!check(false) || size.nobody !== undefined) return;
-    const { precision, number, noun } = size;
     ask({
-      title: `Send to ${[precision, number, noun].filter((word) => word !== '').join(' ')}?`,
+      title: `Send to ${sizeText(size, true)}?`,
       text: (
         <>
           <NotificationPreview notification={shown} />
@@ -143,20 +123,33 @@ export function SendView() {
   function attemptTest() {
     if (!check(true)) return;
     if (isLocal || testUserId !== undefined) test.mutate(testUserId);
-    else setAsked(true);
+    else askForUserId();
+  }
+  function askForUserId() {
+    ask({
+      title: 'Send a test to yourself',
+      text: (
+        <TextInput
+          label="Your user id"
+          description="As your site passes it to the SDK. It is asked for once."
+          name="userId"
+          data-autofocus
+          required
+          withAsterisk={false}
+        />
+      ),
+      confirm: 'Send a test',
+      onConfirm: (values) => {
+        const userId = String(values.get('userId'));
+        setTestUserId(userId);
+        test.mutate(userId);
+      },
+    });
   }
 
-  function sendTestTo(userId: string) {
-    setAsked(false);
-    setTestUserId(userId);
-    test.mutate(userId);
-  }
-
-  const error = send.error ?? test.error;
   const bytes = messageBytes(shown, location.origin, projectId);
   const actions = {
     size,
-    subscribers: project?.subscribers,
     isSending: send.isPending,
     isTesting: test.isPending,
     onTest: attemptTest,
@@ -165,12 +158,12 @@ export function SendView() {
         <Text role="status" className="issues" c="var(--mantine-color-error)">
           {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
         </Text>
-        <Problem error={issuesIn(error).some(hasField) ? undefined : error} />
+        <Problem error={issuesIn(error).some(({ path }) => fieldAt(path)) ? undefined : error} />
         <Text role="status" className="test-result" c="dimmed">
           {test.data !== undefined &&
             `Test: ${deliveryVerdict({ ...test.data, audience: { users: 1 } }).sentence} `}
           {test.data !== undefined && !isLocal && (
-            <Anchor component="button" type="button" onClick={() => setAsked(true)}>
+            <Anchor component="button" type="button" onClick={askForUserId}>
               Another user id
             </Anchor>
           )}
@@ -190,9 +183,9 @@ export function SendView() {
         style={{ gridTemplateColumns: 'minmax(0, 1fr) 364px', columnGap: 40, alignItems: 'start' }}
         onSubmit={submitting(attemptSend)}
       >
-        <FormContext.Provider value={{ form: draft, change, issues: shownIssues }}>
+        <IssuesContext.Provider value={shownIssues}>
           <Section title="Message">
-            <SendFields names={namesIn('Message')} />
+            <SendFields group="Message" />
           </Section>
           <Box
             component="aside"
@@ -232,7 +225,7 @@ export function SendView() {
               {optionGroups.map((group) => (
                 <Box key={group} mt="lg">
                   <Fields legend={group}>
-                    <SendFields names={namesIn(group)} />
+                    <SendFields group={group} />
                   </Fields>
                 </Box>
               ))}
@@ -243,7 +236,7 @@ export function SendView() {
               <CodeSample notification={notification} />
             </Disclosure>
           </Section>
-        </FormContext.Provider>
+        </IssuesContext.Provider>
         <Box
           hiddenFrom="lg"
           pos="fixed"
@@ -259,7 +252,6 @@ export function SendView() {
         </Box>
       </Box>
       {dialog}
-      {isAsked && <TestDialog onClose={() => setAsked(false)} onTest={sendTestTo} />}
     </View>
   );
 }
@@ -277,10 +269,11 @@ function Section({ title, children }: { title?: string; children: ReactNode }) {
   );
 }
 
-function SendFields({ names }: { readonly names: readonly FieldName[] }) {
+/** The fields of a group. */
+function SendFields({ group }: { readonly group: FieldGroup }) {
   return (
     <Stack>
-      {names.map((name) => (
+      {namesIn(group).map((name) => (
         <SendField key={name} name={name} />
       ))}
     </Stack>
@@ -289,7 +282,6 @@ function SendFields({ names }: { readonly names: readonly FieldName[] }) {
 
 interface SendActionsProps {
   readonly size: AudienceSize;
-  readonly subscribers: number | undefined;
   readonly isSending: boolean;
   readonly isTesting: boolean;
   readonly onTest: () => void;
@@ -300,11 +292,11 @@ interface SendActionsProps {
 }
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
-function SendActions({ size, subscribers, isBar = false, messages, ...rest }: SendActionsProps) {
+function SendActions({ size, isBar = false, messages, ...rest }: SendActionsProps) {
+  const { data: project } = useProject();
   const { precision, number, noun, part = 0, nobody } = size;
   const isToUsers = noun.startsWith('user');
-  const whole =
-    !isToUsers && subscribers !== undefined && `of ${countOf(subscribers, 'subscriber')}`;
+  const whole = !isToUsers && project && `of ${countOf(project.subscribers, 'subscriber')}`;
   const send = isBar ? 'Send…' : `Send to ${sizeText(size)}`;
   const figure = isBar ? 'lg' : 'figure';
   return (
@@ -345,36 +337,6 @@ function SendActions({ size, subscribers, isBar = false, messages, ...rest }: Se
   );
 }
 
-/** Asks for the person's own user id. */
-function TestDialog({
-  onClose,
-  onTest,
-}: {
-  onClose: () => void;
-  onTest: (userId: string) => void;
-}) {
-  const [text, setText] = useState('');
-  return (
-    <Dialog title="Send a test to yourself" onClose={onClose}>
-      <form onSubmit={submitting(() => text !== '' && onTest(text))}>
-        <TextInput
-          label="Your user id"
-          description="As your site passes it to the SDK. It is asked for once."
-          data-autofocus
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
-        <Group justify="flex-end" gap="xs" mt={20}>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit">Send a test</Button>
-        </Group>
-      </form>
-    </Dialog>
-  );
-}
-
 /** What is set among the options: `2 buttons, icon and 1 more`. */
 function optionsText(form: SendForm): string {
   const set = optionGroups
@@ -385,8 +347,7 @@ function optionsText(form: SendForm): string {
         ? countOf(form.actions.length, 'button')
         : fields[name].label.toLowerCase(),
     );
-  const more = set.length > 3 ? [`${set.length - 2} more`] : [];
-  const named = [...set.slice(0, more.length > 0 ? 2 : 3), ...more];
+  const named = set.length > 3 ? [...set.slice(0, 2), `${set.length - 2} more`] : set;
   return new Intl.ListFormat('en').format(named);
 }
 
@@ -394,12 +355,9 @@ function issuesIn(error: unknown): readonly Issue[] {
   return (error instanceof CarillonError && error.issues) || [];
 }
 
-/** Whether a field of the form shows the issue. */
-const hasField = ({ path }: Issue) => fieldAt(path) !== undefined;
-
 /** The notification for one user only. Placeholders get the values of the first recipient. */
 function testOf(notification: SendRequest, userId: string): SendRequest {
-  const [content, { recipients }] = [contentOf(notification), notification];
-  if (recipients === undefined) return { ...content, userIds: [userId] };
-  return { ...content, recipients: [{ userId, values: recipients[0]?.values }] };
+  const { recipients } = notification;
+  const to = recipients ? { recipients: [{ ...recipients[0], userId }] } : { userIds: [userId] };
+  return { ...contentOf(notification), ...to };
 }

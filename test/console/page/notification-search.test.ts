@@ -1,8 +1,4 @@
-import {
-  idIn,
-  matches,
-  searchText,
-} from '../../../console/page/notifications/notifications-view.tsx';
+import { idIn, matches, searchText } from '../../../console/page/notifications-view.tsx';
 import type { NotificationResult } from '../../../contract/wire/notification.ts';
 
 const id = '01936f0e-8a51-7c3e-9d53-0f5d9a3c7f10';

@@ -6,7 +6,7 @@ import {
   lastBroadcasts,
   monthOf,
   noticeOf,
-} from '../../../console/page/overview/summary.ts';
+} from '../../../console/page/summary.ts';
 import type { NotificationResult } from '../../../contract/wire/notification.ts';
 import type { ProjectResult } from '../../../contract/wire/project-result.ts';
 
@@ -125,7 +125,6 @@ describe('the notice', () => {
     [{ failed: 6, delivered: 94 }, '“Kick-off” did not reach everyone.', '6 of 100', 'warning'],
     [{ delivered: 0, failed: 100 }, '“Kick-off” reached nobody.', '100 of 100', 'bad'],
     [{ status: 'interrupted', unreached: 20 }, '“Kick-off” was interrupted.', '70 of 120', 'bad'],
-    [{ title: ' ' }, 'The last notification did not reach everyone.', '50 of 100', 'bad'],
   ])('is about the latest notification if part was lost: %j', (changes, title, text, tone) => {
     const notice = noticeFor({ subscribers: 90 }, [{ ...failed, ...changes }, sent(2)]);
     expect(notice).toMatchObject({ title, text: expect.stringContaining(text), tone });

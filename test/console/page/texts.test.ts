@@ -1,5 +1,4 @@
-import { failureText } from '../../../console/page/calls/failure-text.ts';
-import { pollPauseMs } from '../../../console/page/calls/queries.ts';
+import { failureText, pollPauseMs } from '../../../console/page/calls.ts';
 import {
   agoText,
   dateText,

@@ -1,11 +1,11 @@
 import { Group, Stack } from '@mantine/core';
 import { useState } from 'react';
-import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
-import type { SendRequest } from '../../../contract/wire/notification.ts';
-import { useProject } from '../calls/queries.ts';
-import { useSession } from '../session.ts';
-import { Choice, CodeBlock, Hint } from '../view.tsx';
+import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
+import type { SendRequest } from '../../contract/wire/notification.ts';
+import { useProject } from './calls.ts';
 import { codeSample, type SampleLanguage, sampleLanguages } from './code-samples.ts';
+import { useSession } from './session.ts';
+import { Choice, Copied, Hint } from './view.tsx';
 
 /** The code that sends a notification. */
 export function CodeSample({ notification }: { notification: SendRequest }) {
@@ -30,7 +30,7 @@ export function CodeSample({ notification }: { notification: SendRequest }) {
           onChange={setLanguage}
         />
       </Group>
-      <CodeBlock code={code} what="the code" />
+      <Copied text={code} what="the code" isCode />
       <Hint>The secret key is read from the variable CARILLON_SECRET_KEY.</Hint>
     </Stack>
   );

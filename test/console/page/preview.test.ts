@@ -1,10 +1,8 @@
 import fc from 'fast-check';
-import { platformNames, shownOn } from '../../console/page/preview/shown-on.ts';
-import { limits } from '../../contract/wire/limits.ts';
-import type { SendRequest } from '../../contract/wire/notification.ts';
-import type { Platform } from '../../contract/wording/field-texts.ts';
-
-const platforms = Object.keys(platformNames) as Platform[];
+import { platforms, shownOn } from '../../../console/page/preview.tsx';
+import { limits } from '../../../contract/wire/limits.ts';
+import type { SendRequest } from '../../../contract/wire/notification.ts';
+import type { Platform } from '../../../contract/wording/field-texts.ts';
 
 const everything: SendRequest = {
   title: 'Doors open at eight',

@@ -1,15 +1,15 @@
-import { countText } from '../../../contract/text/text.ts';
-import { hasVisibleCharacter } from '../../../contract/wire/formats.ts';
-import type { NotificationList, NotificationResult } from '../../../contract/wire/notification.ts';
-import { isInProgress } from '../../../contract/wire/notification-status.ts';
-import type { ProjectResult } from '../../../contract/wire/project-result.ts';
+import { countText } from '../../contract/text/text.ts';
+import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import {
   audienceSize,
   deliveryVerdict,
   lostOf,
   needsAttention,
-} from '../../../contract/wording/delivery-verdict.ts';
-import { dateText, monthEndText } from '../format.ts';
+  type OutcomeWord,
+} from '../../contract/wording/delivery-verdict.ts';
+import { dateText, monthEndText } from './format.ts';
 
 /** What the overview says of a project and the latest of its notifications. */
 
@@ -109,57 +109,43 @@ export function noticeOf(
   { notifications }: NotificationList,
   nowMs: number,
 ): Notice | undefined {
-  const limits = (
-    [
-      [
-        'subscribers',
-        subscribers,
-        subscriberCap,
-        'Carillon refuses new ones until the operator raises it.',
-      ],
-      [
-        'notifications in a month',
-        sentThisMonth,
-        monthlySendCap,
-        `Carillon refuses more until ${monthEndText(month)} (UTC), or until the operator raises it.`,
-      ],
-    ] as const
-  ).flatMap(([noun, used, cap, consequence]) =>
-    cap !== null && used >= nearLimit * cap
-      ? [{ noun, part: used / cap, limit: `The limit of ${countText(cap)} ${noun}`, consequence }]
-      : [],
-  );
+  const limits = [
+    {
+      limit: `${countText(subscriberCap ?? 0)} subscribers`,
+      part: subscribers / (subscriberCap ?? Infinity),
+      consequence: 'Carillon refuses new ones until the operator raises it.',
+    },
+    {
+      limit: `${countText(monthlySendCap ?? 0)} notifications in a month`,
+      part: sentThisMonth / (monthlySendCap ?? Infinity),
+      consequence: `Carillon refuses more until ${monthEndText(month)} (UTC), or until the operator raises it.`,
+    },
+  ];
   const reached = limits.find(({ part }) => part >= 1);
   if (reached !== undefined) {
-    return { title: `${reached.limit} is reached.`, text: reached.consequence, tone: 'bad' };
+    const title = `The limit of ${reached.limit} is reached.`;
+    return { title, text: reached.consequence, tone: 'bad' };
   }
   const latest = notifications.find(({ status }) => !isInProgress(status));
   const isRecent = latest !== undefined && Date.parse(latest.sentAt) > nowMs - 7 * dayMs;
   if (isRecent && needsAttention(latest)) return lossNotice(latest);
-  const [near] = limits;
+  const near = limits.find(({ part }) => part >= nearLimit);
   if (near === undefined) return undefined;
   const percent = Math.floor(100 * near.part);
-  return {
-    title: `${near.limit} is near: ${percent} % are used.`,
-    text: '',
-    tone: 'warning',
-  };
+  const title = `The limit of ${near.limit} is near: ${percent} % are used.`;
+  return { title, text: '', tone: 'warning' };
 }
+
+const lossTexts: Readonly<Partial<Record<OutcomeWord, string>>> = {
+  Interrupted: 'was interrupted',
+  Failed: 'reached nobody',
+};
 
 function lossNotice(notification: NotificationResult): Notice {
   const { word, tone } = deliveryVerdict(notification);
-  const title = hasVisibleCharacter(notification.title)
-    ? `“${notification.title}”`
-    : 'The last notification';
-  const what =
-    word === 'Interrupted'
-      ? 'was interrupted'
-      : word === 'Failed'
-        ? 'reached nobody'
-        : 'did not reach everyone';
   const [lost, size] = [lostOf(notification), audienceSize(notification)];
   return {
-    title: `${title} ${what}.`,
+    title: `“${notification.title}” ${lossTexts[word] ?? 'did not reach everyone'}.`,
     text: `${countText(lost)} of ${countText(size)} did not get it.`,
     tone: tone === 'bad' ? 'bad' : 'warning',
     notificationId: notification.id,

@@ -1,24 +1,172 @@
-import { Box, Button, CopyButton, Group, Paper, Progress, Text } from '@mantine/core';
-import { useThrottledValue } from '@mantine/hooks';
-import { countOf, countText } from '../../../contract/text/text.ts';
-import type { FailureReason } from '../../../contract/wire/counts.ts';
-import type { NotificationResult } from '../../../contract/wire/notification.ts';
-import { isInProgress } from '../../../contract/wire/notification-status.ts';
-import { contentOf } from '../../../contract/wire/send-fields.ts';
+import {
+  Box,
+  Button,
+  Code,
+  CopyButton,
+  Flex,
+  Group,
+  Menu,
+  Paper,
+  Progress,
+  Text,
+} from '@mantine/core';
+import { useClipboard, useThrottledValue } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { countOf, countText } from '../../contract/text/text.ts';
+import type { FailureReason } from '../../contract/wire/counts.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
+import { contentOf } from '../../contract/wire/send-fields.ts';
 import {
   audienceSize,
+  audienceText,
   deliveryVerdict,
   type FailureAction,
   failureTexts,
   isLossNoticeable,
-} from '../../../contract/wording/delivery-verdict.ts';
-import { useProject } from '../calls/queries.ts';
-import { Key } from '../charts.tsx';
-import { estimated, rateText, shownRate, timeText } from '../format.ts';
-import { messageBytes } from '../preview/shown-on.ts';
-import { formOf } from '../send/send-form.ts';
-import { mayDo, useSession } from '../session.ts';
-import { Disclosure, Inside, LinkButton, Row } from '../view.tsx';
+} from '../../contract/wording/delivery-verdict.ts';
+import { useNotification, useProject } from './calls.ts';
+import { Key } from './charts.tsx';
+import { CodeSample } from './code-sample.tsx';
+import { estimated, rateText, shownRate, timeText } from './format.ts';
+import { Outcome } from './notifications-view.tsx';
+import { messageBytes, NotificationPreview } from './preview.tsx';
+import { contentTexts, formOf, readSendForm } from './send/send-form.ts';
+import { useSession } from './session.ts';
+import {
+  Card,
+  Copied,
+  Dialog,
+  Disclosure,
+  Fact,
+  Hint,
+  Inside,
+  LinkButton,
+  MoreActions,
+  Pending,
+  Problem,
+  Row,
+  Time,
+  useConfirm,
+  View,
+} from './view.tsx';
+
+/** One notification: who got it, who did not and why, and its content. */
+export function NotificationView({ id }: { id: string }) {
+  const { href } = useSession();
+  const query = useNotification(id);
+  const { data: notification } = query;
+  const parent = { text: 'Notifications', href: href('notifications') };
+  if (notification === undefined) {
+    return (
+      <View title="Notification" parent={parent}>
+        <Pending of={[query]} heights={[280, 180]} />
+      </View>
+    );
+  }
+  const { title, sentAt, sentBy, audience, status } = notification;
+  const meta = (
+    <Group gap="0.25rem 0.625rem" c="dimmed">
+      <Outcome notification={notification} />
+      <span>
+        <Time at={sentAt} style="long" />, to <bdi>{audienceText(notification)}</bdi>
+        {sentBy !== undefined && ', by '}
+        <bdi>{sentBy}</bdi>
+      </span>
+    </Group>
+  );
+  return (
+    <View
+      title={title}
+      parent={parent}
+      meta={meta}
+      actions={<Actions notification={notification} />}
+    >
+      <Problem error={query.error} />
+      <Flex wrap="wrap" gap={{ base: 'md', lg: 'xl' }} align="start">
+        <Box flex="3 1 min(100%, 28rem)" miw={0}>
+          <Delivery notification={notification} />
+          <Reasons notification={notification} />
+        </Box>
+        <Box flex="1 1 18rem" miw={0}>
+          <Card title="Content">
+            <NotificationPreview notification={contentOf(notification)} isWhole />
+            <dl>
+              {contentTexts(notification).map(([name, text]) => (
+                <Fact key={name} name={name}>
+                  {text}
+                </Fact>
+              ))}
+              <Fact name="State in the API">
+                <Code>{status}</Code>
+              </Fact>
+              <Fact name="Id">
+                <Copied text={id} what="the id" />
+              </Fact>
+            </dl>
+            {audience !== 'everyone' && audience.users !== undefined && (
+              <Hint>The user ids and their values are not stored.</Hint>
+            )}
+          </Card>
+        </Box>
+      </Flex>
+    </View>
+  );
+}
+
+/** Sends it again, or stops it while it is being sent; and what is needed seldom. */
+function Actions({ notification }: { notification: NotificationResult }) {
+  const { client, may, href, change } = useSession();
+  const { id, title, status, audience } = notification;
+  const queries = useQueryClient();
+  const { ask, dialog } = useConfirm();
+  const clipboard = useClipboard();
+  const [isCodeShown, showCode] = useState(false);
+  const stop = useMutation({
+    mutationFn: () => client.stop(id),
+    onSuccess: (stopped) => queries.setQueryData(['notification', id], stopped),
+  });
+  const askToStop = () =>
+    ask({
+      title: `Stop “${title}”?`,
+      text: 'The last pushes start within 5 seconds, and what is delivered stays.',
+      confirm: 'Stop',
+      isDangerous: true,
+      onConfirm: () => stop.mutate(),
+    });
+  const form = formOf(notification);
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Problem error={stop.error} />
+      {may.send && status === 'sending' && (
+        <Button color="danger" loading={stop.isPending} onClick={askToStop}>
+          Stop
+        </Button>
+      )}
+      {may.send && !isInProgress(status) && (
+        <LinkButton href={href('send')} onClick={() => change(form)}>
+          Send again
+        </LinkButton>
+      )}
+      <MoreActions>
+        <Menu.Item onClick={() => clipboard.copy(id)}>Copy the id</Menu.Item>
+        <Menu.Item onClick={() => clipboard.copy(location.href)}>Copy the link</Menu.Item>
+        {/* User ids are not stored: code for them would have none. */}
+        {(audience === 'everyone' || audience.users === undefined) && (
+          <Menu.Item onClick={() => showCode(true)}>Code</Menu.Item>
+        )}
+      </MoreActions>
+      {dialog}
+      <Dialog
+        title={isCodeShown && 'Send exactly this from your server'}
+        onClose={() => showCode(false)}
+      >
+        <CodeSample notification={readSendForm(form).notification} />
+      </Dialog>
+    </Group>
+  );
+}
 
 interface DeliveryProps {
   readonly notification: NotificationResult;
@@ -50,7 +198,7 @@ export function Delivery({ notification }: DeliveryProps) {
         <Text role="status" id="verdict" fz="xl" lh="xl" fw={600}>
           {isInProgress(status) ? throttled : sentence}
         </Text>
-        {hasSteps && <Funnel notification={notification} subscribers={subscribers} />}
+        {hasSteps && <Funnel notification={notification} />}
         {hasSteps && (
           <Group gap="0.25rem 1rem" id="losses">
             {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
@@ -74,22 +222,9 @@ type Part = readonly [color: string, count: number];
 type Step = readonly [name: string, count: number, rate: string, parts?: readonly Part[]];
 
 /** The steps, each with its count and its part of the one that it is measured by, on one scale. */
-function Funnel({
-  notification,
-  subscribers = 0,
-}: DeliveryProps & { subscribers: number | undefined }) {
-  const {
-    status,
-    audience,
-    attempted,
-    delivered,
-    failed,
-    removed,
-    unreached = 0,
-    shown,
-    shownSample,
-    clicked,
-  } = notification;
+function Funnel({ notification }: DeliveryProps) {
+  const { subscribers = 0 } = useProject().data ?? {};
+  const { status, audience, attempted, delivered, unreached = 0, shown, clicked } = notification;
   const size = audienceSize(notification);
   // Until all are attempted, only the subscribers tell how many there are.
   const isGoingOn = isInProgress(status);
@@ -100,8 +235,8 @@ function Funnel({
     rateText(part, of) && `${rateText(part, of)} of ${noun}`;
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
-    ['bad-fill', failed],
-    ['gone', removed],
+    ['bad-fill', notification.failed],
+    ['gone', notification.removed],
     ['base', unreached],
   ];
   const steps: readonly (Step | false)[] = [
@@ -120,12 +255,19 @@ function Funnel({
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
               {about !== undefined && name === 'Audience' && 'about '}
-              {name === 'Shown' ? estimated(shownSample, countText(count)) : countText(count)}
+              {name === 'Shown'
+                ? estimated(notification.shownSample, countText(count))
+                : countText(count)}
             </Text>
             <Text fz="hint" c="dimmed" ml="auto">
               {rateOf}
             </Text>
-            <Progress.Root size={10} bg="none" style={{ gap: 2 }} aria-hidden>
+            <Progress.Root
+              size={10}
+              bg="none"
+              style={{ gridArea: '1 / 2', flex: '1 0 100%', gap: 2 }}
+              aria-hidden
+            >
               {parts
                 .filter(([, part]) => part > 0)
                 .map(([color, part]) => (
@@ -144,7 +286,7 @@ function Funnel({
 }
 
 /** Why pushes failed: each reason once, with what to do. Closed while it matters little. */
-export function Reasons({ notification }: DeliveryProps) {
+function Reasons({ notification }: DeliveryProps) {
   const { projectId } = useSession();
   const { failed, failures = {} } = notification;
   if (failed === 0) return null;
@@ -196,20 +338,22 @@ const linkTexts: Readonly<Record<Exclude<FailureAction, 'copyNote'>, string>> = 
   openSettings: 'Settings',
 };
 
-function ReasonAction({
-  notification,
-  reason,
-  count,
-}: DeliveryProps & { reason: FailureReason; count: number }) {
-  const { projectId, access, href, setDraft } = useSession();
+interface ReasonActionProps extends DeliveryProps {
+  readonly reason: FailureReason;
+  readonly count: number;
+}
+
+function ReasonAction({ notification, reason, count }: ReasonActionProps) {
+  const { projectId, may, href, change } = useSession();
   const { heading, text, action } = failureTexts[reason];
   const { id, sentAt } = notification;
   if (action === undefined) return null;
   if (action === 'openSettings')
     return <LinkButton href={href('settings')}>{linkTexts[action]}</LinkButton>;
   if (action !== 'copyNote') {
-    return mayDo(access).send ? (
-      <LinkButton href={href('send')} onClick={() => setDraft(() => formOf(notification))}>
+    const edit = () => change(formOf(notification));
+    return may.send ? (
+      <LinkButton href={href('send')} onClick={edit}>
         {linkTexts[action]}
       </LinkButton>
     ) : null;

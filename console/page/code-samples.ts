@@ -1,7 +1,7 @@
-import { pathOf } from '../../../contract/text/addresses.ts';
-import { shellString } from '../../../contract/text/text.ts';
-import type { SendRequest } from '../../../contract/wire/notification.ts';
-import { routes } from '../../../contract/wire/routes.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
+import { shellString } from '../../contract/text/text.ts';
+import type { SendRequest } from '../../contract/wire/notification.ts';
+import { routes } from '../../contract/wire/routes.ts';
 
 /** Names for people, in the order of the tabs. */
 export const sampleLanguages = {
@@ -11,7 +11,7 @@ export const sampleLanguages = {
 export type SampleLanguage = keyof typeof sampleLanguages;
 
 /** A send as the console's form has it. */
-export interface SampleSend {
+interface SampleSend {
   /** Address of the service, without a path. */
   readonly baseUrl: string;
   readonly projectId: string;

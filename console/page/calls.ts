@@ -1,15 +1,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { limits } from '../../../contract/wire/limits.ts';
-import type { NotificationList } from '../../../contract/wire/notification.ts';
-import {
-  isInProgress,
-  type NotificationStatus,
-} from '../../../contract/wire/notification-status.ts';
-import { CarillonError } from '../../../sdk/common/error.ts';
-import { bodyOrThrow } from '../../../sdk/server/attempt.ts';
-import { ProjectClient } from '../../../sdk/server/project-client.ts';
-import { useSession } from '../session.ts';
+import { limits } from '../../contract/wire/limits.ts';
+import type { NotificationList } from '../../contract/wire/notification.ts';
+import { isInProgress, type NotificationStatus } from '../../contract/wire/notification-status.ts';
+import { CarillonError } from '../../sdk/common/error.ts';
+import { bodyOrThrow } from '../../sdk/server/attempt.ts';
+import { ProjectClient } from '../../sdk/server/project-client.ts';
+import { useSession } from './session.ts';
 
 /** The service responds within 30 s, or its gateway does. */
 const timeoutMs = 40_000;
@@ -84,4 +81,51 @@ export function pollPauseMs(
   if (elapsedMs < 60_000 || (status !== undefined && isInProgress(status))) return 2000;
   // People still open and click the notification.
   return elapsedMs < 15 * 60_000 ? 10_000 : undefined;
+}
+
+/** A failure for a person. */
+interface FailureText {
+  readonly what: string;
+  /** What to do about it, if the first sentence does not say it. */
+  readonly advice?: string | undefined;
+}
+
+/** Says what failed and what to do, in a person's words. @param isLocal whether `npm start` serves the page. */
+export function failureText(error: unknown, isLocal = false): FailureText {
+  if (!(error instanceof CarillonError)) return { what: (error as Error).message };
+  const seconds = error.retryAfter;
+  /** Without `what`, the service's own sentence is shown: it says what is wrong. */
+  const texts: Readonly<Record<string, Partial<FailureText>>> = {
+    network_error: {
+      what: 'Cannot reach Carillon.',
+      advice: isLocal ? 'Is npm start running?' : 'Check your connection.',
+    },
+    unauthorized: {
+      what: 'The service has no project with this id and this key.',
+      advice:
+        'Compare both with the message that contained the key. A member key may have expired or been revoked: ask for another one.',
+    },
+    not_permitted: { advice: 'Ask the owner of the project for a key that allows it.' },
+    direct_request: { advice: 'Open the console at the public address of the service.' },
+    unexpected_response: { what: 'The response is not from Carillon.' },
+    rate_limited: {
+      advice: `Try again ${seconds === undefined ? 'in a minute' : `in ${seconds} s`}.`,
+    },
+    subscriber_cap_reached: {
+      advice:
+        'Ask the operator for a higher limit: carillon set <projectId> --subscriber-cap <number>.',
+    },
+    send_cap_reached: {
+      advice:
+        'Wait for the next month, or ask the operator for a higher limit: carillon set <projectId> --send-cap <number>.',
+    },
+    payload_too_large: { advice: 'Shorten the texts, the URLs or the data.' },
+    notification_not_found: {
+      advice: `It may be older than ${limits.notificationRetentionDays} days, or belong to another project.`,
+    },
+    request_in_progress: { advice: 'Its result appears under Notifications.' },
+    internal_error: { advice: 'Try again. The log of the functions has the cause.' },
+    unavailable: { advice: 'Try again in a moment.' },
+  };
+  return { what: error.message, ...texts[error.code] };
 }

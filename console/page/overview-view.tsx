@@ -1,30 +1,28 @@
-import { Alert, Anchor, Box, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Box, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { countOf, countText } from '../../../contract/text/text.ts';
-import type { NotificationList, NotificationResult } from '../../../contract/wire/notification.ts';
-import type { ProjectResult } from '../../../contract/wire/project-result.ts';
-import { useNotifications, useProject } from '../calls/queries.ts';
-import { ColumnChart, Key } from '../charts.tsx';
-import { rateText, shownRate, timeText } from '../format.ts';
-import { NewNotification } from '../frame.tsx';
-import { Icon } from '../icons.tsx';
-import { Delivery } from '../notifications/delivery.tsx';
-import { NotificationTable, TitleText } from '../notifications/notification-table.tsx';
-import { mayDo, useSession } from '../session.ts';
-import { Card, Hint, Pending, Time, View } from '../view.tsx';
-import { Checklist } from './checklist.tsx';
+import { countOf, countText } from '../../contract/text/text.ts';
+import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
+import { useNotifications, useProject } from './calls.ts';
+import { ColumnChart, Key } from './charts.tsx';
+import { rateText, shownRate, timeText } from './format.ts';
+import { NewNotification } from './frame.tsx';
+import { Icon } from './icons.tsx';
+import { Delivery } from './notification-view.tsx';
+import { NotificationTable } from './notifications-view.tsx';
+import { useSession } from './session.ts';
 import { growthOf, lastBroadcasts, monthOf, type Notice, noticeOf } from './summary.ts';
+import { Card, Copied, Fact, Hint, Pending, Round, Row, Time, View } from './view.tsx';
 
 /** Whether the last notifications arrived, and what somebody must do. */
 export function OverviewView() {
-  const { access } = useSession();
   const project = useProject();
   const list = useNotifications();
   const hasResults = (list.data?.notifications.length ?? 0) > 0;
   const actions = (
     <Group gap="sm">
       {hasResults && <Hint>{monthOf(list.data!, Date.now()).period}</Hint>}
-      {mayDo(access).send && <NewNotification hiddenFrom="sm" />}
+      <NewNotification hiddenFrom="sm" />
     </Group>
   );
   return (
@@ -57,12 +55,20 @@ function Results({ project, list }: ResultsProps) {
   const broadcasts = lastBroadcasts(list, mostColumns);
   return (
     <>
-      {notice !== undefined && <NoticeAlert notice={notice} />}
+      {notice !== undefined && <NoticeAlert {...notice} />}
       {second === undefined && <Checklist project={project} list={list} />}
       <Figures project={project} list={list} />
       {broadcasts.length >= fewestColumns && <Broadcasts broadcasts={broadcasts} />}
       {second === undefined ? (
-        <Only notification={first} />
+        <div>
+          <Text mb="xs">
+            <Anchor href={href({ notificationId: first.id })} inherit>
+              <bdi>{first.title}</bdi>
+            </Anchor>
+            , <Time at={first.sentAt} style="long" />
+          </Text>
+          <Delivery notification={first} />
+        </div>
       ) : (
         <Card
           isFlush
@@ -76,11 +82,7 @@ function Results({ project, list }: ResultsProps) {
   );
 }
 
-function NoticeAlert({
-  notice: { title, text, tone, notificationId },
-}: {
-  readonly notice: Notice;
-}) {
+function NoticeAlert({ title, text, tone, notificationId }: Notice) {
   const { href } = useSession();
   const isLimit = notificationId === undefined;
   return (
@@ -106,11 +108,7 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
   const month = monthOf(list, Date.now());
   const { audience, delivered, clicked } = month;
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
-    [
-      'Subscribers',
-      countText(subscribers),
-      <Growth key="growth" list={list} subscribers={subscribers} />,
-    ],
+    ['Subscribers', countText(subscribers), <Growth key="growth" />],
     ['Delivered', rateText(delivered, audience), `of ${countOf(audience, 'recipient')}`],
     ['Shown', shownRate(month), 'of delivered'],
     ['Clicked', rateText(clicked, delivered), 'of delivered'],
@@ -148,14 +146,10 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
 }
 
 /** By how many they grew. Nothing without a comparison. */
-export function Growth({
-  list,
-  subscribers,
-}: {
-  readonly list: NotificationList;
-  readonly subscribers: number;
-}) {
-  const growth = growthOf(list, subscribers, Date.now());
+export function Growth() {
+  const { data: project } = useProject();
+  const { data: list } = useNotifications();
+  const growth = project && list && growthOf(list, project.subscribers, Date.now());
   if (growth === undefined) return null;
   return (
     <>
@@ -169,22 +163,6 @@ export function Growth({
       </Text>{' '}
       since {growth.since}
     </>
-  );
-}
-
-/** The only notification that was sent. */
-function Only({ notification }: { readonly notification: NotificationResult }) {
-  const { href } = useSession();
-  return (
-    <div>
-      <Text mb="xs">
-        <Anchor href={href({ notificationId: notification.id })} inherit>
-          <TitleText title={notification.title} />
-        </Anchor>
-        , <Time at={notification.sentAt} style="long" />
-      </Text>
-      <Delivery notification={notification} />
-    </div>
   );
 }
 
@@ -215,5 +193,100 @@ function Broadcasts({ broadcasts }: { readonly broadcasts: readonly Notification
     <Card title={title} aside={legend}>
       <ColumnChart label={`${title}: delivered, clicked and failed`} columns={columns} />
     </Card>
+  );
+}
+
+interface Step {
+  readonly title: string;
+  readonly isDone: boolean;
+  /** What to do, and once it is done, what tells it. */
+  readonly texts: readonly [toDo: string, done?: string];
+  /** While it is the next one. */
+  readonly action?: ReactNode;
+}
+
+/** The way to the first click. The next step has the only button. Nothing, once all is done. */
+function Checklist({ project, list: { notifications } }: ResultsProps) {
+  const { may, isLocal, href } = useSession();
+  const { subscribers } = project;
+  const hasSent = notifications.length > 0;
+  const are = subscribers === 1 ? 'is' : 'are';
+  // Where there are figures, they say it.
+  const subscribed = hasSent ? '' : `${countOf(subscribers, 'browser')} ${are} subscribed.`;
+  const steps: readonly Step[] = [
+    {
+      title: isLocal ? 'Subscribe a browser' : 'Add the SDK to your site',
+      isDone: subscribers > 0 || hasSent,
+      texts: [isLocal ? 'This one, or simulated ones.' : 'Then subscribe on it.', subscribed],
+      action: isLocal ? (
+        <Group gap="sm">
+          <Anchor href={href('local')}>Add 500 simulated browsers</Anchor>
+          <Button component="a" href={href('local')}>
+            Subscribe this browser
+          </Button>
+        </Group>
+      ) : (
+        <SiteSnippet {...project} />
+      ),
+    },
+    {
+      title: 'Send a notification',
+      isDone: hasSent,
+      texts: ['To everyone who is subscribed, or to yourself as a test.'],
+      action: may.send && (
+        <Button component="a" href={href('send')}>
+          New notification
+        </Button>
+      ),
+    },
+    {
+      title: 'See the first click',
+      isDone: notifications.some(({ clicked }) => clicked > 0),
+      texts: ['It is counted here when somebody clicks the notification.'],
+    },
+  ];
+  const done = steps.filter(({ isDone }) => isDone).length;
+  if (done === steps.length) return null;
+  const next = steps.find(({ isDone }) => !isDone);
+  return (
+    <Card title="Your first notification" aside={<Hint>{`${done} of ${steps.length} done`}</Hint>}>
+      <ol>
+        {steps.map((step, index) => (
+          <Row key={step.title}>
+            <Round tone={step.isDone ? 'good' : 'neutral'}>
+              {step.isDone ? <Icon name="tick" /> : index + 1}
+            </Round>
+            <Box flex="1 1 14rem">
+              <Text fw={500}>{step.title}</Text>
+              <Hint>{step.texts[step.isDone ? 1 : 0]}</Hint>
+            </Box>
+            {step === next && step.action}
+          </Row>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+/** What a page needs to subscribe its visitors. */
+export function SiteSnippet({ projectId, applicationServerKey }: ProjectResult) {
+  const snippet = `<script src="/carillon.js"></script>
+<script>
+  const push = Carillon.init({
+    baseUrl: '${location.origin}',
+    projectId: '${projectId}',
+    applicationServerKey: '${applicationServerKey}',
+  });
+</script>
+<button onclick="push.subscribe()">Notify me</button>`;
+  return (
+    <dl className="stacked">
+      <Fact name="Application server key">
+        <Copied text={applicationServerKey} what="the key" />
+      </Fact>
+      <Fact name="A page, with carillon.js and carillon-sw.js of the package at the root of its site">
+        <Copied text={snippet} what="the snippet" isCode />
+      </Fact>
+    </dl>
   );
 }
