@@ -1,4 +1,11 @@
-import { createResolver, readAssembly, type Template, textResolver } from '../template.ts';
+import { readFunctions } from '../functions.ts';
+import {
+  createResolver,
+  type Resource,
+  readAssembly,
+  type Template,
+  textResolver,
+} from '../template.ts';
 import { useFolder } from './fixtures.ts';
 
 const folder = useFolder();
@@ -62,4 +69,50 @@ test('a text resolver refuses objects and undefined', () => {
   expect(text(7, 'X')).toBe('7');
   expect(() => text({ a: 1 }, 'X')).toThrow(new Error('X must be text.'));
   expect(() => text(undefined, 'X')).toThrow(new Error('X must be text.'));
+});
+
+function functionsOf(resource: Partial<Resource>, others: Record<string, Resource> = {}) {
+  const template = {
+    Resources: {
+      Send: {
+        Type: 'AWS::Lambda::Function',
+        Metadata: { 'aws:asset:path': 'asset.1' },
+        ...resource,
+      },
+      Projects: { Type: 'AWS::DynamoDB::Table' },
+      ...others,
+    },
+  };
+  const assembly = { directory: '/assembly', stackName: 'Test', template };
+  return readFunctions(assembly);
+}
+
+test('gives a function CloudFormation’s defaults', () => {
+  const [definition] = functionsOf({ Properties: { Handler: 'index.handler' } });
+  expect(definition).toMatchObject({ timeoutMs: 3000, memoryMb: 128, environment: {} });
+});
+
+test('reads the settings of asynchronous invocations', () => {
+  const Properties = {
+    FunctionName: { Ref: 'Send' },
+    MaximumRetryAttempts: 0,
+    MaximumEventAgeInSeconds: 60,
+  };
+  const [read] = functionsOf(
+    { Properties: { Handler: 'index.handler' } },
+    { Settings: { Type: 'AWS::Lambda::EventInvokeConfig', Properties } },
+  );
+  expect(read).toMatchObject({ asynchronous: { retries: 0, maximumAgeMs: 60_000 } });
+});
+
+test('refuses reserved concurrency', () => {
+  const Properties = { Handler: 'index.handler', ReservedConcurrentExecutions: 3 };
+  expect(() => functionsOf({ Properties })).toThrow('"Send" has reserved concurrency');
+});
+
+test('refuses a function whose code is not an asset', () => {
+  const properties = { Handler: 'index.handler' };
+  expect(() => functionsOf({ Properties: properties, Metadata: {} })).toThrow(
+    'The code of "Send" is not an asset of the assembly.',
+  );
 });

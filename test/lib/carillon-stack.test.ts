@@ -1,22 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { type CfnResource, Validations } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { nodeVersion } from '../../contract/infrastructure/runtime.ts';
+import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
 import { type FunctionName, functionNames } from '../../contract/wire/routes.ts';
+import type { settingNames } from '../../lib/settings.ts';
+import { everyRoute } from '../fixtures/route-names.ts';
 import { type Resource, synthesize } from '../fixtures/synthesized-stack.ts';
 
 const prod = synthesize();
 const dev = synthesize({ stage: 'dev' });
-
-const outputs = [
-  'ProjectsTable',
-  'SubscriptionsTable',
-  'DeliveriesTable',
-  'UsageTable',
-  'NotificationsTable',
-  'RateLimitsTable',
-  'VapidKeysTable',
-  'IdentityKeysTable',
-];
 
 function propertiesOf(name: FunctionName, stack = prod) {
   return stack.resources('AWS::Lambda::Function')[stack.functionNamed(name)]!.Properties;
@@ -114,9 +108,11 @@ test('the longest settings leave room in the environment of each function', () =
 
 test('the outputs are the base URL, the settings, the quotas and the tables', () => {
   const found = prod.template.findOutputs('*');
-  expect(Object.keys(found).sort()).toEqual(['ApiUrl', 'Settings', 'Quotas', ...outputs].sort());
+  expect(Object.keys(found).sort()).toEqual(
+    ['ApiUrl', 'Settings', 'Quotas', ...Object.keys(keysOfTables)].sort(),
+  );
   expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });
-  for (const name of outputs) {
+  for (const name of Object.keys(keysOfTables)) {
     expect(prod.resources('AWS::DynamoDB::Table')).toHaveProperty(found[name]!.Value.Ref);
   }
 });
@@ -225,3 +221,230 @@ test('a rule is acknowledged on a single resource, and in its metadata with the 
     });
   }
 });
+
+/** One for each route, deliver and console. */
+const functionCount = everyRoute.length + 2;
+
+test('functions run on Node.js 24 and ARM', () => {
+  prod.template.resourceCountIs('AWS::Lambda::Function', functionCount);
+  prod.template.allResourcesProperties('AWS::Lambda::Function', {
+    Runtime: 'nodejs24.x',
+    Architectures: ['arm64'],
+    Handler: 'index.handler',
+  });
+});
+
+test('developers are asked to use the Node version of the functions', () => {
+  expect(readFileSync('.nvmrc', 'utf8').trim()).toBe(String(nodeVersion));
+});
+
+test('each function has a log group with a retention of one month', () => {
+  const groups = Object.values(prod.resources('AWS::Lambda::Function')).map(
+    ({ Properties }) => Properties.LoggingConfig.LogGroup.Ref,
+  );
+  expect(new Set(groups).size).toBe(functionCount);
+  prod.template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+});
+
+test('Lambda’s own lines are about failures only, and about every invocation of what pushes', () => {
+  const levels = Object.entries(prod.resources('AWS::Lambda::Function')).map(
+    ([id, { Properties }]) => {
+      const { LogFormat, SystemLogLevel } = Properties.LoggingConfig;
+      return [id, `${LogFormat} ${SystemLogLevel}`];
+    },
+  );
+  const pushing = [prod.functionNamed('send'), prod.functionNamed('deliver')];
+  for (const [id, level] of levels) {
+    expect(level).toBe(pushing.includes(id!) ? 'JSON INFO' : 'JSON WARN');
+  }
+});
+
+test('an asynchronous invocation of deliver has two retries and one hour', () => {
+  const configurations = Object.values(prod.resources('AWS::Lambda::EventInvokeConfig'));
+  expect(configurations.map(({ Properties }) => Properties)).toEqual([
+    {
+      FunctionName: { Ref: prod.functionNamed('deliver') },
+      Qualifier: '$LATEST',
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 3600,
+    },
+  ]);
+});
+
+function tablePropertiesOf(output: string) {
+  return prod.resources('AWS::DynamoDB::Table')[prod.tableOf(output)]!.Properties;
+}
+
+function keysOf(schema: readonly { AttributeName: string; KeyType: string }[]): string[] {
+  return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`);
+}
+
+const keysOfTables = {
+  ProjectsTable: ['HASH projectId'],
+  VapidKeysTable: ['HASH projectId'],
+  IdentityKeysTable: ['HASH projectId'],
+  SubscriptionsTable: ['HASH projectPart', 'RANGE endpointHash'],
+  UsageTable: ['HASH projectRef', 'RANGE period'],
+  NotificationsTable: ['HASH projectRef', 'RANGE notificationId'],
+  DeliveriesTable: ['HASH id'],
+  RateLimitsTable: ['HASH bucket'],
+};
+const expiring = ['NotificationsTable', 'DeliveriesTable', 'RateLimitsTable'];
+
+test.each(Object.entries(keysOfTables))('%s has the key %p', (output, keys) => {
+  const { KeySchema, AttributeDefinitions } = tablePropertiesOf(output);
+  expect(keysOf(KeySchema)).toEqual(keys);
+  for (const { AttributeName, AttributeType } of AttributeDefinitions) {
+    expect(AttributeType).toBe(AttributeName === 'endpointHash' ? 'B' : 'S');
+  }
+});
+
+test('the index by user id contains all that a push, the conditions of a send and a list of devices need', () => {
+  const indexes = tablePropertiesOf('SubscriptionsTable').GlobalSecondaryIndexes;
+  expect(indexes).toHaveLength(1);
+  expect(indexes[0].IndexName).toBe('byUser');
+  expect(keysOf(indexes[0].KeySchema)).toEqual(['HASH projectUser']);
+  expect(indexes[0].Projection).toEqual({
+    ProjectionType: 'INCLUDE',
+    NonKeyAttributes: [
+      'origin',
+      'path',
+      'p256dh',
+      'auth',
+      'vapidPairNumber',
+      'imported',
+      'channels',
+      'createdAt',
+      'updatedAt',
+    ],
+  });
+});
+
+test.each(Object.keys(keysOfTables))('%s has a TTL only if its items expire', (output) => {
+  expect(tablePropertiesOf(output).TimeToLiveSpecification).toEqual(
+    expiring.includes(output) ? { AttributeName: 'expiresAt', Enabled: true } : undefined,
+  );
+});
+
+test.each(Object.keys(keysOfTables))(
+  '%s has point-in-time recovery unless it counts requests per minute',
+  (output) => {
+    expect(tablePropertiesOf(output).PointInTimeRecoverySpecification).toEqual({
+      PointInTimeRecoveryEnabled: output !== 'RateLimitsTable',
+    });
+  },
+);
+
+// Each event is a write to both.
+test('the tables that events are counted in can be warmed', () => {
+  const warm = synthesize({ warmWritesPerSecond: '12000' });
+  const warmed = Object.entries(warm.resources('AWS::DynamoDB::Table')).flatMap(
+    ([id, { Properties }]) => (Properties.WarmThroughput ? [[id, Properties.WarmThroughput]] : []),
+  );
+  expect(Object.fromEntries(warmed)).toEqual({
+    [prod.tableOf('DeliveriesTable')]: { WriteUnitsPerSecond: 12_000 },
+    [prod.tableOf('RateLimitsTable')]: { WriteUnitsPerSecond: 12_000 },
+  });
+  prod.template.allResourcesProperties('AWS::DynamoDB::Table', { WarmThroughput: Match.absent() });
+});
+
+test('tables use on-demand billing', () => {
+  prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
+    BillingMode: 'PAY_PER_REQUEST',
+    ProvisionedThroughput: Match.absent(),
+  });
+});
+
+// CloudFormation could not roll back a failed first deployment: the stack could then be neither
+// completed nor deleted.
+test('no table has deletion protection', () => {
+  prod.template.allResourcesProperties('AWS::DynamoDB::Table', {
+    DeletionProtectionEnabled: Match.absent(),
+  });
+});
+
+test.each(['VapidKeysTable', 'IdentityKeysTable'])(
+  '%s is encrypted with a key of the account',
+  (output) => {
+    expect(tablePropertiesOf(output).SSESpecification).toEqual({ SSEEnabled: true });
+  },
+);
+
+/** One other value than the default for each setting. */
+const otherSettings: Readonly<Record<(typeof settingNames)[number], string>> = {
+  stage: 'eu',
+  subscriberCap: '5',
+  monthlySendCap: '7',
+  rateLimitPerMinute: '9',
+  pushesPerSecond: '500',
+  vapidSubject: 'https://carillon.net/contact',
+  extraPushOrigins: 'https://a.example,https://b.example',
+  preferIpv6: 'true',
+  console: 'false',
+  alarmEmail: 'on-call@carillon.net',
+  alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
+  monthlyBudget: '20',
+  runbookUrl: 'https://carillon.example/runbook',
+  domainName: 'push.carillon.example',
+  certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd',
+  hostedZoneId: 'Z0123456789',
+  publicBaseUrl: 'https://carillon.example',
+  originSecretHashes: `${'a1'.repeat(32)},${'b2'.repeat(32)}`,
+  requireOriginSecret: 'true',
+  accountConcurrency: '3000',
+  eventsPerSecond: '12000',
+  warmWritesPerSecond: '12000',
+};
+// `independent` has the values of variables: together they show the same as each alone.
+const {
+  alarmTopicArn,
+  alarmEmail,
+  monthlyBudget,
+  stage,
+  domainName,
+  certificateArn,
+  hostedZoneId,
+  publicBaseUrl,
+  originSecretHashes,
+  requireOriginSecret,
+  ...independent
+} = otherSettings;
+const domain = { domainName, certificateArn };
+
+test.each([
+  {},
+  { stage },
+  { alarmEmail, monthlyBudget, ...independent },
+  { alarmTopicArn },
+  { publicBaseUrl },
+  { originSecretHashes },
+  { originSecretHashes, requireOriginSecret },
+  domain,
+  { ...domain, hostedZoneId, publicBaseUrl, originSecretHashes, requireOriginSecret },
+])('the stack is synthesized with the settings %j', (context) => {
+  expect(Object.keys(resourcesOf(context)).length).toBeGreaterThan(100);
+});
+
+// AWS shows costs by tag.
+test.each(['prod', 'dev'])('the resources of the stage %s have the tag of its service', (stage) => {
+  const tagged = Object.values(resourcesOf({ stage })).filter(({ Properties }) => Properties?.Tags);
+  expect([...new Set(tagged.map(({ Type }) => Type))]).toEqual(
+    expect.arrayContaining([
+      ...['AWS::DynamoDB::Table', 'AWS::Lambda::Function', 'AWS::Logs::LogGroup'],
+      ...['AWS::ApiGatewayV2::Api', 'AWS::CloudWatch::Alarm', 'AWS::IAM::Role'],
+    ]),
+  );
+  for (const { Properties } of tagged) {
+    const { Tags } = Properties as { Tags: object };
+    const list = Array.isArray(Tags)
+      ? Tags
+      : Object.entries(Tags).map(([Key, Value]) => ({ Key, Value }));
+    expect(list).toEqual([{ Key: 'carillon:service', Value: stackNameOf(stage) }]);
+  }
+});
+
+function resourcesOf(
+  context: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, Resource>> {
+  return synthesize(context).template.toJSON().Resources;
+}

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { storeSubscribers } from '../fixtures/stored-subscribers.ts';
 import { until } from '../fixtures/until.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
@@ -10,12 +10,7 @@ import { cases } from './fixtures/seed.ts';
 
 const runs = 3;
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await startService({ concurrency: 4 });
-});
-afterAll(() => service.stop());
+const service = useService({ concurrency: 4 });
 
 const keys = createBrowserKeys();
 const unlimited = { subscriberCap: null, monthlySendCap: null, rateLimitPerMinute: null };

@@ -3,7 +3,7 @@ import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import type { RouteName } from '../../contract/wire/routes.ts';
 import { endpointHash, subscriptionKey } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
+import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 import {
   always,
@@ -17,13 +17,9 @@ import { readProjectItems } from './fixtures/project-items.ts';
 
 /** The faults of the current test; undefined for none. */
 let hook: DynamoDbHook | undefined;
-let service: Service;
 let project: ProjectCredentials;
 
-beforeAll(async () => {
-  service = await startService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
-});
-afterAll(() => service.stop());
+const service = useService({ onDynamoDbCall: (call) => hook?.(call), onLog: () => {} });
 beforeEach(async () => {
   hook = undefined;
   project = await service.createProject();

@@ -2,12 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Invocation } from 'aws-emulator/executions';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
-import {
-  type ApiResponse,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type ApiResponse, type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 /** Longer than any client uses an idle connection again. */
@@ -18,14 +13,10 @@ const functionsOfBroadcast = 4;
 const leaving = 40;
 const staying = 40;
 
-let service: Service;
 let project: ProjectCredentials;
 let invocations: Invocation[];
 
-beforeAll(async () => {
-  service = await startService({ onInvocation: (invocation) => invocations.push(invocation) });
-});
-afterAll(() => service.stop());
+const service = useService({ onInvocation: (invocation) => invocations.push(invocation) });
 beforeEach(async () => {
   invocations = [];
   project = await service.createProject({ subscriberCap: null });

@@ -1,25 +1,18 @@
 import { type Route, type RouteName, routes } from '../../contract/wire/routes.ts';
-import {
-  type CallOptions,
-  type ProjectCredentials,
-  type Service,
-  startService,
-} from '../fixtures/service.ts';
+import { type CallOptions, type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { documentedNames } from './fixtures/documented-request.ts';
 import { setField } from './fixtures/mutation.ts';
 import { pushHeaders } from './fixtures/push-headers.ts';
 import { type RouteWithBody, routesWithBody, validBody } from './fixtures/valid-body.ts';
 
-let service: Service;
 let project: ProjectCredentials;
 let notificationId: string;
 
+const service = useService({ concurrency: 2 });
 beforeAll(async () => {
-  service = await startService({ concurrency: 2 });
   project = await service.createProject();
   notificationId = (await service.send(project, { title: 'T' })).body.id;
 });
-afterAll(() => service.stop());
 
 function call(name: RouteName, request: Partial<CallOptions>) {
   return service.call(routes[name], {

@@ -6,8 +6,7 @@ import {
   type ApiResponse,
   type CallOptions,
   type ProjectCredentials,
-  type Service,
-  startService,
+  useService,
 } from '../fixtures/service.ts';
 import { readProjectItems } from './fixtures/project-items.ts';
 import { type RouteWithBody, routesWithBody, validBody } from './fixtures/valid-body.ts';
@@ -136,16 +135,14 @@ const unknownFields: Record<string, (valid: Record<string, unknown>) => string> 
   'a lone surrogate in an unknown field': (valid) => `{${membersOf(valid)},"other":"\\ud800"}`,
 };
 
-let service: Service;
 let project: ProjectCredentials;
 let notificationId: string;
 
+const service = useService({ concurrency: 2 });
 beforeAll(async () => {
-  service = await startService({ concurrency: 2 });
   project = await service.createProject();
   notificationId = (await service.send(project, { title: 'T' })).body.id;
 });
-afterAll(() => service.stop());
 
 function call(name: RouteName, request: Partial<CallOptions>): Promise<ApiResponse> {
   return service.call(routes[name], {

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type DynamoDbHook, errorResponse } from 'aws-emulator/dynamodb-proxy';
 import { type Grant, readGrants } from 'aws-emulator/grants';
-import { readAssembly, resourcesOf } from 'aws-emulator/template';
+import { readAssembly } from 'aws-emulator/template';
 import { type FunctionName, type RouteName, routes } from '../../contract/wire/routes.ts';
 import { divide, slicesOf } from '../../lambdas/send/divide.ts';
-import { sharedAssembly, writeAssembly } from '../fixtures/assembly.ts';
-import { type Folder, temporaryFolder } from '../fixtures/folder.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { type ProjectCredentials, type Service, startService } from '../fixtures/service.ts';
 import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-const assembly = readAssembly(sharedAssembly());
-const grants = readGrants(assembly.template);
+const grants = readGrants(readAssembly(sharedAssembly()).template);
 
 const isOnDynamoDb = ({ action }: Grant) => action.startsWith('dynamodb:');
 
@@ -149,6 +147,7 @@ function scenarioOf(name: FunctionName): Scenario {
 test('every grant of the template is used', async () => {
   const used = new Set<string>();
   let hook: DynamoDbHook | undefined;
+  // A function without a grant that it needs fails in the tests of what it does.
   const service = await startService({
     onLog: () => {},
     onDynamoDbCall: (call) => {
@@ -173,53 +172,3 @@ test('every grant of the template is used', async () => {
   // Each grant is used, and none is listed twice.
   expect(granted.sort()).toEqual([...used].sort());
 });
-
-test.each<[route: RouteName, action: string, table: string]>([
-  ['send', 'dynamodb:ConditionCheckItem', 'UsageTable'],
-  ['removeUser', 'dynamodb:DeleteItem', 'SubscriptionsTable'],
-])('%s returns 500 without the grant of %s on %s', async (route, action, table) => {
-  const folder = temporaryFolder();
-  const errors: string[] = [];
-  const service = await startService({
-    assembly: assemblyWithout(folder, route, action, table),
-    onLog: ({ function: name, text }) => {
-      if (text.includes('"level":"ERROR"')) errors.push(`${name} ${text}`);
-    },
-  });
-  try {
-    expect(await scenarioOf(route)(service, () => {})).toMatchObject({ status: 500 });
-    expect(errors.length).toBeGreaterThan(0);
-    for (const error of errors) {
-      expect(error).toMatch(new RegExp(`^${route}`, 'i'));
-      expect(error).toContain('AccessDeniedException');
-      expect(error).toContain(`not authorized to perform: ${action} on resource`);
-    }
-  } finally {
-    await service.stop();
-    folder.remove();
-  }
-});
-
-/** Writes the assembly without one grant of one function. @returns its directory. */
-function assemblyWithout(folder: Folder, route: RouteName, action: string, table: string): string {
-  const template = structuredClone(assembly.template);
-  const isOfRoute = (id: string) => id.toLowerCase().startsWith(`${route}role`.toLowerCase());
-  const policies = resourcesOf(template, 'AWS::IAM::Policy').filter(([id]) => isOfRoute(id));
-  const statements = policies.flatMap(([, { Properties }]) => statementsOf(Properties));
-  const [statement, ...others] = statements.filter(
-    ({ Action, Resource }) =>
-      [Action].flat().includes(action) && JSON.stringify(Resource).includes(`"${table}`),
-  );
-  expect(others).toEqual([]);
-  statement!.Action = [statement!.Action].flat().filter((one) => one !== action);
-  return writeAssembly(folder, template, assembly);
-}
-
-interface Statement {
-  Action: string | string[];
-  readonly Resource: unknown;
-}
-
-function statementsOf(properties: unknown): Statement[] {
-  return (properties as { PolicyDocument: { Statement: Statement[] } }).PolicyDocument.Statement;
-}

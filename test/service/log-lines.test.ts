@@ -1,24 +1,37 @@
+import { readAssembly, resourcesOf } from 'aws-emulator/template';
+import { eventMetrics, logNamespace } from '../../contract/infrastructure/metrics.ts';
 import { acceptedSendSchema } from '../../contract/wire/notification.ts';
 import { type Route, routes } from '../../contract/wire/routes.ts';
+import { sharedAssembly } from '../fixtures/assembly.ts';
+import { measured } from '../fixtures/measured-stack.ts';
+import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
 import { useService } from '../fixtures/service.ts';
-import { synthesize } from '../fixtures/synthesized-stack.ts';
 import { until } from '../fixtures/until.ts';
 
-type Line = Readonly<Record<string, unknown>>;
-
+const { template } = readAssembly(sharedAssembly());
+const metrics = new RecordedMetrics();
 let lines: Line[] = [];
 
-const service = useService({ onLog: ({ text }) => lines.push(JSON.parse(text)) });
+const service = useService(
+  // One environment, so that no event waits in another one.
+  measured(template, metrics, {
+    concurrency: 1,
+    onLog: ({ text }) => lines.push(JSON.parse(text)),
+  }),
+);
 beforeEach(() => {
   lines = [];
 });
 
+type Line = Readonly<Record<string, unknown>>;
+
 /** The lines that the query of the stack finds for a request id. */
 function found(requestId: string): readonly Line[] {
-  const [query] = Object.values(synthesize().resources('AWS::Logs::QueryDefinition'))
-    .filter(({ Properties }) => Properties.Name.endsWith('/Lines of one request'))
-    .map(({ Properties }) => Properties.QueryString as string);
-  const [filter] = query!.split('\n');
+  const queries = resourcesOf(template, 'AWS::Logs::QueryDefinition').map(
+    ([, { Properties }]) => Properties as Readonly<Record<string, string>>,
+  );
+  const query = queries.find(({ Name }) => Name!.endsWith('/Lines of one request'));
+  const [filter] = query!.QueryString!.split('\n');
   expect(filter).toBe("filter @message like 'REQUEST ID'");
   return lines.filter((line) => JSON.stringify(line).includes(requestId));
 }
@@ -99,4 +112,38 @@ test('the address of the caller is not logged', async () => {
   for (const route of Object.values(routes)) await service.call(route, { parameters, address });
   expect(lines).toHaveLength(Object.keys(routes).length);
   expect(JSON.stringify(lines)).not.toContain(address);
+});
+
+function counted(name: keyof typeof eventMetrics) {
+  const namespace = logNamespace('Carillon');
+  const metric = { namespace, name: eventMetrics[name], dimensions: {} };
+  const ever = { from: 0, to: Number.POSITIVE_INFINITY, seenAt: Number.POSITIVE_INFINITY };
+  return metrics.statistic(metric, 'Sum', ever);
+}
+
+test('metrics have every event, although not each has a line, and no refused one', async () => {
+  const project = await service.createProject();
+  const { body } = await service.send(project, { title: 'T' });
+  const report = async (type: string, notificationId = body.id) =>
+    (
+      await service.call(routes.track, {
+        parameters: { ...project, notificationId },
+        body: { type },
+      })
+    ).status;
+  lines.length = 0;
+  for (let event = 0; event < 30; event += 1) expect(await report('shown')).toBe(200);
+  for (let event = 0; event < 20; event += 1) expect(await report('clicked')).toBe(200);
+  expect(await report('shown', 'unknown')).toBe(404);
+  const successful = lines.filter(({ status }) => status === 200);
+  expect(successful.length).toBeLessThan(50);
+  expect(lines.filter(({ status }) => status === 404)).toHaveLength(1);
+
+  // The next event of the same environment has a line with the rest.
+  service.stack.freeze(1000, 'reset');
+  expect(await report('clicked')).toBe(200);
+  expect({ shown: counted('shown'), clicked: counted('clicked') }).toEqual({
+    shown: 30,
+    clicked: 21,
+  });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type DynamoDbFault,
   type DynamoDbResponse,
@@ -8,6 +9,7 @@ import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { requestLine } from '../../local/log.ts';
 import type { Behaviour } from '../../local/push-service/channels.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { readTable } from '../fixtures/read-table.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { SecretScanner } from '../fixtures/secret-scanner.ts';
 import {
@@ -36,7 +38,6 @@ let log: string[] = [];
 const printed: string[] = [];
 /** All responses of 400 and above. */
 const refusals: ApiResponse[] = [];
-
 // Its end throws if a test logged a part of a key, an endpoint or a body.
 const service = useService({
   onLog: ({ text }) => log.push(text),
@@ -205,6 +206,27 @@ test('a send that fails after it has started is logged without secrets', async (
   expect(log.join('')).toContain('"cancellation":["ValidationError"]');
 });
 
+test('the template is stored, and values are neither stored nor logged', async () => {
+  const owner = await service.createProject();
+  await service.subscribe(owner, userId);
+  const recipients = [{ userId, values: { v: value } }];
+  const headers = { 'idempotency-key': 'with-values' };
+  for (const prefer of ['', 'respond-async']) {
+    await service.send(owner, { title: '{{ v }}', recipients }, { ...headers, prefer });
+  }
+  const { SUBSCRIPTIONS_TABLE, ...tables } = service.stack.dynamodb.tables;
+  for (const table of Object.values(tables)) {
+    const text = JSON.stringify(await readTable(service.dynamo, table));
+    expect(text).not.toContain(value);
+    expect(text).not.toContain(userId);
+  }
+  const [stored] = (await readTable(service.dynamo, tables.NOTIFICATIONS_TABLE)).filter(
+    (item) => item.projectRef === owner.ref && item.content !== undefined,
+  );
+  expect(stored).toMatchObject({ content: { title: '{{ v }}' }, users: 1 });
+  expect(log.join('')).not.toContain(value);
+});
+
 test('npm start prints requests without the secrets in their URLs', async () => {
   const { endpoint } = service.stack.pushService.subscribe(project);
   const { projectId, secretKey } = project;
@@ -244,4 +266,52 @@ test('error responses contain no secret', () => {
   for (const { body } of refusals) scanner.addLine(JSON.stringify(body));
   expect(refusals.length).toBeGreaterThan(20);
   expect(scanner.findings()).toEqual([]);
+});
+
+const bytesAsHex = (_: string, value: unknown) =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+
+test('only the hash of a secret key is stored, and each other secret in one table', async () => {
+  const userId = 'a-secret-user-id-in-this-test';
+  const title = 'a-secret-title-in-this-test';
+  const project = await service.createProject();
+  await service.subscribe(project, userId);
+  await service.send(project, { title });
+  const { tables } = service.stack.dynamodb;
+  const texts = new Map<string, string>();
+  for (const [variable, table] of Object.entries(tables)) {
+    texts.set(variable, JSON.stringify(await readTable(service.dynamo, table), bytesAsHex));
+  }
+  const tablesWith = (secret: string) =>
+    [...texts].filter(([, text]) => text.includes(secret)).map(([variable]) => variable);
+
+  expect(tablesWith('carillon_sk_')).toEqual([]);
+  const hash = createHash('sha256').update(project.secretKey).digest('hex');
+  expect(tablesWith(hash)).toEqual(['PROJECTS_TABLE']);
+  expect(tablesWith(project.identityKey)).toEqual(['IDENTITY_KEYS_TABLE']);
+  const vapidKeys = await readTable(service.dynamo, tables.VAPID_KEYS_TABLE);
+  expect(vapidKeys).not.toHaveLength(0);
+  for (const { privateKey } of vapidKeys) {
+    expect(tablesWith(privateKey as string)).toEqual(['VAPID_KEYS_TABLE']);
+  }
+  expect(tablesWith(Buffer.from(project.internalKey).toString('hex'))).toEqual(['PROJECTS_TABLE']);
+  expect(tablesWith(service.stack.pushService.origin)).toEqual(['SUBSCRIPTIONS_TABLE']);
+  expect(tablesWith(userId)).toEqual(['SUBSCRIPTIONS_TABLE']);
+  expect(tablesWith(title)).toEqual(['NOTIFICATIONS_TABLE']);
+});
+
+test('what is stored of a request with an Idempotency-Key cannot be found by guessing the key', async () => {
+  const key = 'order-1042';
+  const send = { title: 'T', userIds: ['ada'] };
+  const projects = [await service.createProject(), await service.createProject()];
+  for (const project of projects) await service.send(project, send, { 'idempotency-key': key });
+  const { NOTIFICATIONS_TABLE } = service.stack.dynamodb.tables;
+  const items = await readTable(service.dynamo, NOTIFICATIONS_TABLE);
+  const keyed = items.filter(
+    (item) => item.requestHash !== undefined && projects.some(({ ref }) => ref === item.projectRef),
+  );
+  expect(keyed).toHaveLength(2);
+  const hashes = keyed.flatMap((item) => [item.requestHash, String(item.notificationId).slice(4)]);
+  // Of the same key and request, two projects store nothing that is the same.
+  expect(new Set(hashes).size).toBe(4);
 });

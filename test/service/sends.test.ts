@@ -1,19 +1,175 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDbHook } from 'aws-emulator/dynamodb-proxy';
+import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { pushMessage } from '../../contract/wire/message.ts';
 import { acceptedSendSchema, type NotificationResult } from '../../contract/wire/notification.ts';
-import { endpointHash, type SubscriptionItem, subscriptionKey } from '../../lambdas/store/items.ts';
+import { routes } from '../../contract/wire/routes.ts';
+import { sampleContent } from '../../contract/wire/send-fields.ts';
+import {
+  endpointHash,
+  eventCounterId,
+  type SubscriptionItem,
+  sliceId,
+  subscriptionKey,
+} from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
-import { HeldSends } from '../fixtures/held-sends.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
+import { storeSubscribers } from '../fixtures/stored-subscribers.ts';
 import { until } from '../fixtures/until.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-let project: ProjectCredentials;
+/** Holds sends after their pushes: before the write of a slice's end, and so before their response. */
+class HeldSends {
+  #released: Promise<void> = Promise.resolve();
+
+  readonly onDynamoDbCall: DynamoDbHook = async ({ caller, operation, parameters }) => {
+    const values = Object.values(
+      Object(parameters.ExpressionAttributeValues) as Record<string, { readonly S?: string }>,
+    );
+    const writesEnd = operation === 'UpdateItem' && values.some(({ S }) => S === 'delivered');
+    if (writesEnd && caller.startsWith('Send')) await this.#released;
+    return undefined;
+  };
+
+  /** @returns a function that releases the sends. */
+  hold(): () => void {
+    let release!: () => void;
+    this.#released = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
+  }
+}
+
 const sends = new HeldSends();
 
 const service = useService({ onDynamoDbCall: sends.onDynamoDbCall });
+let project: ProjectCredentials;
 beforeEach(async () => {
   project = await service.createProject({ subscriberCap: null });
+});
+
+/** Reads a slice or an event counter. */
+async function readDelivery(id: string) {
+  const { Item } = await service.dynamo.send(
+    new GetCommand({
+      TableName: service.stack.dynamodb.tables.DELIVERIES_TABLE,
+      Key: { id },
+    }),
+  );
+  return Item;
+}
+
+test('a broadcast reaches each browser and returns counts', async () => {
+  const browsers = [await service.subscribe(project), await service.subscribe(project, 'ada')];
+  const content = {
+    title: 'Doors open at eight',
+    body: 'Your seat is 14C — bring “it”.',
+    url: 'https://example.com/tickets',
+    icon: 'https://example.com/icon.png',
+    image: 'https://example.com/image.png',
+    badge: 'https://example.com/badge.png',
+  };
+  const { status, body } = await service.send(project, content);
+  expect(status).toBe(201);
+  expect(body).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    ...{ attempted: 2, delivered: 2, removed: 0, failed: 0 },
+  });
+  const { url, ...shown } = content;
+  const events = `${service.stack.baseUrl}/api/v1/projects/${project.projectId}/notifications/${body.id}/events`;
+  for (const browser of browsers) {
+    const [message] = browser.messages;
+    expect(browser.messages).toHaveLength(1);
+    expect(JSON.parse(message!.text)).toEqual({
+      web_push: 8030,
+      notification: {
+        ...shown,
+        navigate: url,
+        data: { carillon: 1, id: body.id, events },
+        mutable: true,
+      },
+      mutable: true,
+    });
+    expect(message!.headers).toMatchObject({ ttl: '2419200', 'content-encoding': 'aes128gcm' });
+  }
+});
+
+test('a targeted send reaches only the browsers of its user ids', async () => {
+  const ada = await service.subscribe(project, 'ada');
+  const adasPhone = await service.subscribe(project, 'ada');
+  const bob = await service.subscribe(project, 'bob');
+  const withoutUser = await service.subscribe(project);
+  const { body } = await service.send(project, { title: 'T', userIds: ['ada', 'ada', 'eve'] });
+  expect(body).toMatchObject({ attempted: 2, delivered: 2 });
+  const received = [ada, adasPhone, bob, withoutUser].map(({ messages }) => messages.length);
+  expect(received).toEqual([1, 1, 0, 0]);
+});
+
+test('a gone subscription is removed and not attempted again', async () => {
+  await service.subscribe(project);
+  const gone = await service.subscribe(project);
+  gone.unsubscribe();
+  const first = await service.send(project, { title: 'T' });
+  expect(first.body).toMatchObject({ attempted: 2, delivered: 1, removed: 1, failed: 0 });
+  expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 1, sends: 1 });
+  const second = await service.send(project, { title: 'T' });
+  expect(second.body).toMatchObject({ attempted: 1, delivered: 1, removed: 0, failed: 0 });
+});
+
+test('a refused push counts as failed, and its subscription stays', async () => {
+  const refused = await service.subscribe(project);
+  refused.behave({ status: 403 });
+  const { body } = await service.send(project, { title: 'T' });
+  expect(body).toMatchObject({ attempted: 1, delivered: 0, removed: 0, failed: 1 });
+  expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 1 });
+});
+
+test('beacons are counted in an event counter of their notification', async () => {
+  const browsers = [await service.subscribe(project), await service.subscribe(project)];
+  const { body } = await service.send(project, { title: 'T' });
+  for (const browser of browsers) expect((await browser.show()).status).toBe(200);
+  expect(await (await browsers[0]!.click()).json()).toEqual({ ok: true });
+  expect(await readDelivery(eventCounterId(body.id, 0))).toMatchObject({
+    projectRef: project.ref,
+    shown: 2,
+    clicked: 1,
+  });
+  expect(await readDelivery(sliceId(body.id, 0))).toMatchObject({
+    ...{ attempted: 2, delivered: 2, removed: 0, failed: 0, ended: 'delivered' },
+  });
+});
+
+test('a beacon is counted before the send has ended', async () => {
+  const browser = await service.subscribe(project);
+  const release = sends.hold();
+  let hasEnded = false;
+  const sending = service.send(project, { title: 'T' }).finally(() => {
+    hasEnded = true;
+  });
+  await browser.nextMessage();
+  expect((await browser.show()).status).toBe(200);
+  expect(hasEnded).toBe(false);
+  release();
+  const { body } = await sending;
+  expect(await readDelivery(eventCounterId(body.id, 0))).toMatchObject({ shown: 1 });
+  expect(await readDelivery(sliceId(body.id, 0))).toMatchObject({ delivered: 1 });
+});
+
+test('an unsubscribe removes the subscription, and a repeated one returns the same', async () => {
+  const browser = await service.subscribe(project);
+  const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
+  for (const _ of ['first', 'repeated']) {
+    const { status, body } = await service.call(routes.unsubscribe, {
+      parameters: { ...project },
+      query,
+    });
+    expect({ status, body }).toEqual({ status: 200, body: { ok: true } });
+  }
+  expect(await service.usage(project.projectId)).toMatchObject({ subscribers: 0 });
+  const { body } = await service.send(project, { title: 'T' });
+  expect(body).toMatchObject({ attempted: 0, delivered: 0, removed: 0, failed: 0 });
 });
 
 /** Sends with these headers, also such that a send does not accept. */
@@ -274,16 +430,6 @@ test.each([
   expect(staying.messages).toHaveLength(1);
 });
 
-test('a repeated send returns the first response and sends nothing', async () => {
-  const browser = await service.subscribe(project);
-  const first = await send({ title: 'T' }, { 'idempotency-key': 'order-1' });
-  const second = await send({ title: 'T' }, { 'idempotency-key': 'order-1' });
-  expect([first.status, second.status]).toEqual([201, 201]);
-  expect(second.body).toEqual(first.body);
-  expect(browser.messages).toHaveLength(1);
-  expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
-});
-
 test('a key with a different body is refused', async () => {
   await send({ title: 'T' }, { 'idempotency-key': 'order-1' });
   const { status, body } = await send({ title: 'U' }, { 'idempotency-key': 'order-1' });
@@ -319,4 +465,162 @@ test.each([
       message: `must be 1 to 255 printable ASCII characters without spaces${more}`,
     },
   ]);
+});
+
+const deep = JSON.parse(`${'['.repeat(40)}1e300${']'.repeat(40)}`);
+const everyOption = { ...sampleContent, data: { match: 7, score: [2, 1], deep } };
+
+test.each([
+  ['synchronously', {}, 201],
+  ['asynchronously', { prefer: 'respond-async' }, 202],
+])('each option reaches the push service and the browser, sent %s', async (_, headers, status) => {
+  const browser = await service.subscribe(project);
+  const sent = await service.send(project, everyOption, headers);
+  expect(sent.status).toBe(status);
+  const { headers: pushed, text } = await browser.nextMessage();
+  expect(pushed).toMatchObject({ ttl: '3600', urgency: 'high' });
+  expect(pushed.topic).toMatch(/^[\w-]{32}$/);
+  const { id } = sent.body;
+  const events = `${service.stack.baseUrl}/api/v1/projects/${project.projectId}/notifications/${id}/events`;
+  const expected = pushMessage(id, everyOption, events);
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(expected)));
+});
+
+test('a notification is read as it was sent', async () => {
+  const { body } = await service.send(project, everyOption);
+  expect((await read(body.id)).body).toMatchObject(everyOption);
+});
+
+test('the failures are in the response by reason, also in that of a repeated request', async () => {
+  const [refused, throttled] = [await service.subscribe(project), await service.subscribe(project)];
+  await service.subscribe(project);
+  refused.behave({ status: 403 });
+  throttled.behave({ status: 429, headers: { 'retry-after': '60' } });
+  const expected = {
+    ...{ attempted: 3, delivered: 1, removed: 0, failed: 2 },
+    failures: { vapid_refused: 1, throttled: 1 },
+  };
+  const idempotent = { 'idempotency-key': 'one' };
+  const first = await service.send(project, { title: 'T' }, idempotent);
+  expect(first.body).toEqual({ id: first.body.id, ...expected });
+  const repeated = await service.send(project, { title: 'T' }, idempotent);
+  expect(repeated.body).toEqual(first.body);
+  expect((await read(first.body.id)).body).toMatchObject(expected);
+});
+
+test.each([
+  [{}, 201],
+  [{ prefer: 'respond-async' }, 202],
+])(
+  'the size of a message that not every browser receives is in the response, with %j',
+  async (headers, status) => {
+    const browser = await service.subscribe(project);
+    const small = await service.send(project, { title: 'T', body: 'x'.repeat(2000) }, headers);
+    expect(small.body).not.toHaveProperty('messageBytes');
+    await browser.nextMessage();
+    const large = { title: 'T', body: 'x'.repeat(2000), data: { a: 'x'.repeat(800) } };
+    const idempotent = { ...headers, 'idempotency-key': `size-${status}` };
+    const sent = await service.send(project, large, idempotent);
+    expect(sent.status).toBe(status);
+    const { text } = await browser.nextMessage();
+    expect(sent.body).toHaveProperty('messageBytes', Buffer.byteLength(text));
+    expect(Buffer.byteLength(text)).toBeGreaterThan(2820);
+    const repeated = await service.send(project, large, idempotent);
+    expect(repeated.body).toHaveProperty('messageBytes', Buffer.byteLength(text));
+  },
+);
+
+const keys = createBrowserKeys();
+
+/** Stores a subscription for each user id without the API, which would take seconds for a thousand. */
+async function storeUsers(userIds: readonly string[]): Promise<SimulatedBrowser[]> {
+  const { pushService, dynamodb } = service.stack;
+  const { applicationServerKey } = project;
+  const browsers = userIds.map(() => pushService.subscribe({ applicationServerKey, keys }));
+  const subscribers = browsers.map((browser, index) => ({
+    toJSON: () => browser.toJSON(),
+    userId: userIds[index]!,
+  }));
+  await storeSubscribers(service.dynamo, dynamodb.tables, project, subscribers);
+  return browsers;
+}
+
+const template = {
+  title: 'Hello {{name}}',
+  body: 'Order {{order}} of {{ name }} is on its way.',
+  url: 'https://example.com/orders/{{order}}?for={{name}}',
+};
+
+const recipientsOf = (userIds: readonly string[]) =>
+  userIds.map((userId, index) => ({
+    userId,
+    values: { name: `Name of ${userId} 💌`, order: `order/${index}`, unused: [index] },
+  }));
+
+function expectOwnText(browsers: readonly SimulatedBrowser[], userIds: readonly string[]): void {
+  for (const [index, { messages }] of browsers.entries()) {
+    const name = `Name of ${userIds[index]} 💌`;
+    expect(messages).toHaveLength(1);
+    expect(JSON.parse(messages[0]!.text).notification).toMatchObject({
+      title: `Hello ${name}`,
+      body: `Order order/${index} of ${name} is on its way.`,
+      navigate: `https://example.com/orders/order%2F${index}?for=${encodeURIComponent(name)}`,
+    });
+  }
+}
+
+test('1,000 users get 1,000 different texts with one request', async () => {
+  const userIds = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+  const browsers = await storeUsers(userIds);
+  const { status, body } = await service.send(project, {
+    ...template,
+    recipients: recipientsOf(userIds),
+  });
+  expect({ status, body }).toMatchObject({
+    status: 201,
+    body: { attempted: 1000, delivered: 1000 },
+  });
+  expectOwnText(browsers, userIds);
+  expect(new Set(browsers.map(({ messages }) => messages[0]!.text)).size).toBe(1000);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 1 });
+});
+
+test('all devices of a user get its text, and nobody else does', async () => {
+  const ids = ['ada', 'bob', 'ada', 'eve'];
+  const [phone, bob, laptop, eve] = await storeUsers(ids);
+  const recipients = recipientsOf(['bob', 'ada', 'nobody']);
+  await service.send(project, { ...template, recipients });
+  expectOwnText([bob!, phone!], ['bob', 'ada']);
+  expect(laptop!.messages).toHaveLength(1);
+  expect(JSON.parse(laptop!.messages[0]!.text)).toEqual(JSON.parse(phone!.messages[0]!.text));
+  expect(eve!.messages).toEqual([]);
+});
+
+test('a message that is too large for one recipient is refused for all, and names the entry', async () => {
+  const [browser] = await storeUsers(['ada']);
+  const recipients = ['ada', 'bob', 'eve'].map((userId) => ({
+    userId,
+    values: { v: '💣'.repeat(userId === 'bob' ? 400 : 1) },
+  }));
+  const { status, body } = await callWithValidRequest(service, project, 'send', {
+    body: { title: 'T', body: '{{v}}{{v}}{{v}}', recipients },
+  });
+  expect({ status, body }).toMatchObject({
+    status: 413,
+    body: { error: { code: 'payload_too_large' } },
+  });
+  expect(body.error.message).toMatch(
+    /^The notification for recipients\[1\] is \d+ bytes too large for one push message/,
+  );
+  expect(browser!.messages).toEqual([]);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: 0 });
+});
+
+test('an unused value may be nested as deeply as a body can be', async () => {
+  const depth = 200_000;
+  const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const body = `{"title":"T {{v}}","recipients":[{"userId":"ada","values":{"v":"x","other":${nested}}}]}`;
+  const headers = { 'idempotency-key': 'a-deep-request' };
+  const { status } = await callWithValidRequest(service, project, 'send', { headers, body });
+  expect(status).toBe(201);
 });

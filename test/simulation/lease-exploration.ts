@@ -20,8 +20,6 @@ export interface Exploration {
   readonly states: number;
   /** What is wrong, after the shortest way to it. */
   readonly fault: string | undefined;
-  /** Each kind of event with each kind of state that it meets. */
-  readonly meetings: ReadonlyMap<string, readonly [LeaseState, LeaseEvent]>;
 }
 
 /**
@@ -107,7 +105,6 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
   const before: number[] = [];
   const labels: string[] = [];
   const after: number[] = [];
-  const meetings = new Map<string, readonly [LeaseState, LeaseEvent]>();
   let current = -1;
   let doing = 'end';
   let fault: string | undefined;
@@ -118,7 +115,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
     expand(states[current]!);
   }
   if (fault === undefined) findStuck();
-  return { states: states.length, fault, meetings };
+  return { states: states.length, fault };
 
   function expand(from: State): void {
     if (from.ended > 0) return;
@@ -326,7 +323,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
 
   function judgeCall(state: State, call: Call): ReturnType<Rule> {
     const by = names[call.by]!;
-    if (call.isCancel) return judge(state, { kind: 'cancel', by }, call.by);
+    if (call.isCancel) return judge(state, { kind: 'cancel', by });
     const nth = call.by === state.by ? call.age : age.same;
     const last = { by: names[state.by]!, n: lastN };
     const event = {
@@ -335,20 +332,17 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
       known: [undefined, last, { ...last, n: lastN - 2 }][call.known],
       knowsStop: call.knowsStop === 1,
     } as const;
-    return judge(state, event, call.by, 1 + call.known, nth, call.knowsStop);
+    return judge(state, event);
   }
 
-  /** @param key small numbers which tell apart the events of one kind. */
-  function judge(state: State, event: LeaseEvent, ...key: readonly number[]): ReturnType<Rule> {
+  function judge(state: State, event: LeaseEvent): ReturnType<Rule> {
     const { by, ended, isStopped, position } = state;
-    const met = {
+    const met: LeaseState = {
       lease: by === 0 ? undefined : { by: names[by]!, n: lastN },
       ended: ends[ended],
       isStopped: isStopped === 1,
       claimed: position,
     };
-    const meeting = String.fromCharCode(by, ended, isStopped, position, ...key);
-    if (!meetings.has(meeting)) meetings.set(meeting, [met, event]);
     return rule(met, event);
   }
 

@@ -1,18 +1,26 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { projectCard } from '../../../admin/commands/create.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
-import { identityKeyPattern, secretKeyPattern } from '../../../contract/wire/formats.ts';
+import {
+  identityKeyPattern,
+  memberKeyPattern,
+  secretKeyPattern,
+} from '../../../contract/wire/formats.ts';
+import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
-import { subscription } from '../../fixtures/subscription.ts';
+import { endpoint, subscription } from '../../fixtures/subscription.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 
 const operator = useOperator();
+
 let projectId: string;
 
 beforeEach(() => {
@@ -347,4 +355,229 @@ it.each([
       'Project "unknown" does not exist. See all with: npm run -s carillon -- list --local\n',
   });
   expect(await operator.registry.find('unknown')).toBeUndefined();
+});
+
+const project = {
+  projectId: 'demo',
+  applicationServerKey: 'BPublic',
+  secretKey: 'carillon_sk_secret',
+  identityKey: 'carillon_id_identity',
+};
+
+describe('projectCard', () => {
+  const card = projectCard(project, 'https://api.example');
+
+  it('has a script without the keys of the server', () => {
+    const script = card.slice(card.indexOf('<script'), card.lastIndexOf('</script>'));
+    expect(script).toContain("projectId: 'demo'");
+    expect(script).not.toMatch(/carillon_(sk|id)_/);
+  });
+
+  it('has a curl command that a shell can run, without the key in its arguments', () => {
+    const command = card.slice(card.indexOf('curl '));
+    const script = `curl() { printf '%s\\n' "$@"; echo stdin; cat; }\n${command}`;
+    const printed = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' }).split('\n');
+    expect(printed).toEqual([
+      '-X',
+      'POST',
+      'https://api.example/api/v1/projects/demo/notifications',
+      '-H',
+      '@-',
+      '-H',
+      'Content-Type: application/json',
+      '-d',
+      '{ "title": "Hello", "body": "The first of many." }',
+      'stdin',
+      'Authorization: Bearer carillon_sk_secret',
+      '',
+    ]);
+  });
+});
+
+describe('members', () => {
+  let projectId: string;
+
+  beforeEach(async () => {
+    projectId = `p-${randomUUID()}`;
+    await operator.registry.create({ projectId, random: randomBytes });
+  });
+
+  const invite = (...options: readonly string[]) => ['invite', projectId, 'Ann', ...options];
+
+  test('invite prints the key once, with its end and how to take it back', async () => {
+    const { code, output } = await operator.runLocal(
+      invite('--role', 'sender', '--expires', '90d'),
+    );
+    expect(code).toBe(0);
+    expect(output).toMatch(
+      /^The member key of "Ann" for "p-[^"]+", with the role sender, printed only once:\n\n {2}carillon_mk_/,
+    );
+    expect(output).toMatch(/It is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\. /);
+    expect(output).toContain(`carillon -- revoke ${projectId} 'Ann' --local\n`);
+  });
+
+  test('an apostrophe in a name is quoted in the printed command', async () => {
+    const { output } = await operator.runLocal([...invite('--role', 'viewer').with(2, "O'Neil")]);
+    expect(output).toContain(`revoke ${projectId} 'O'\\''Neil' --local\n`);
+  });
+
+  test('members lists who has a key, and revoke takes one back', async () => {
+    expect((await operator.runLocal(['members', projectId])).output).toContain(
+      'No members. Invite one:',
+    );
+    const invited = await operator.runJson(invite('--role=viewer'));
+    expect(invited).toEqual({
+      ...{ projectId, name: 'Ann', role: 'viewer' },
+      key: expect.stringMatching(memberKeyPattern),
+    });
+    const short = { name: 'Short', role: 'sender', lifetimeMs: 1, random: randomBytes } as const;
+    await operator.registry.invite(projectId, short);
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(await operator.runJson(['members', projectId])).toEqual([
+      { name: 'Ann', role: 'viewer', createdAt: time, expired: false },
+      { name: 'Short', role: 'sender', createdAt: time, expiresAt: time, expired: true },
+    ]);
+    const { output } = await operator.runLocal(['members', projectId]);
+    expect(output).toMatch(/Short +sender +.* UTC \(expired\)/);
+    expect(await operator.runJson(['revoke', projectId, 'Ann'])).toEqual({
+      ...{ projectId, name: 'Ann', revoked: true },
+    });
+    expect(await operator.runJson(['members', projectId])).toHaveLength(1);
+  });
+
+  test.each([
+    [['--role', 'admin'], 'Allowed choices are viewer, sender.'],
+    [[], "equired option '--role <viewer|sender>' not specified"],
+    [['--role=viewer', '--expires', '0'], 'Use minutes, hours or days up to 366d'],
+    [['--role=viewer', '--expires', '367d'], 'Use minutes, hours or days up to 366d'],
+  ])('invite %j is a wrong call', async (options, message) => {
+    const { code, messages } = await operator.runLocal(invite(...options));
+    expect(code).toBe(2);
+    expect(messages).toContain(message);
+    expect(await operator.registry.members(projectId)).toEqual([]);
+  });
+
+  test.each(['', ' ', 'a\nb', 'x'.repeat(65), '__proto__'])(
+    '%j is no name of a member',
+    async (name) => {
+      const { code, messages } = await operator.runLocal([
+        'invite',
+        projectId,
+        name,
+        '--role=viewer',
+      ]);
+      expect(code).toBe(2);
+      expect(messages).toContain('Use 1 to 64 characters');
+    },
+  );
+});
+
+describe('users', () => {
+  let projectId: string;
+  let ref: ProjectRef;
+
+  beforeEach(async () => {
+    projectId = `p-${randomUUID()}`;
+    const { project } = await operator.registry.create({ projectId, random: randomBytes });
+    ref = project.ref;
+  });
+
+  const savedAt = new Date('2026-11-20T12:00:00Z');
+
+  async function subscribe(
+    userId: string,
+    url?: string,
+    now = savedAt,
+    channels: string[] | undefined = undefined,
+  ) {
+    const tables = projectTables(operator.database.tables);
+    const saved = subscription({ userId, channels, ...(url && { endpoint: endpoint(url) }) });
+    await subscriptionStore(operator.database.dynamo, tables, () => now).save(
+      keyed(ref),
+      saved,
+      null,
+    );
+    return saved;
+  }
+
+  const subscribers = async () => (await operator.registry.usage(projectId)).subscribers;
+
+  describe('users export', () => {
+    it('prints everything that is stored under the user id as JSON', async () => {
+      const url = 'https://updates.push.services.mozilla.com/wpush/v2/of-ada';
+      const { keys } = await subscribe('ada', url);
+      await subscribe('ada', url, new Date('2026-11-21T12:00:00Z'), ['news']);
+      await subscribe('bob');
+      const { vapidPublicKey: applicationServerKey } = (await operator.registry.find(projectId))!;
+      await operator.registry.rotateVapid(projectId);
+      const exported = await operator.runJson(['users', 'export', projectId, 'ada']);
+      expect(exported).toEqual({
+        projectId,
+        userId: 'ada',
+        subscriptions: [
+          {
+            endpoint: url,
+            keys: {
+              p256dh: Buffer.from(keys.p256dh).toString('base64url'),
+              auth: Buffer.from(keys.auth).toString('base64url'),
+            },
+            applicationServerKey,
+            channels: ['news'],
+            createdAt: '2026-11-20T12:00:00.000Z',
+            updatedAt: '2026-11-21T12:00:00.000Z',
+          },
+        ],
+        elsewhere: expect.any(Array),
+      });
+      const ofNobody = await operator.runJson(['users', 'export', projectId, 'nobody']);
+      expect(ofNobody).toMatchObject({ userId: 'nobody', subscriptions: [] });
+      const places = exported.elsewhere.map(({ where }: { where: string }) => where);
+      expect(places).toEqual(['Notifications', 'RateLimits', 'logs', 'backups']);
+    });
+
+    it('prints all of many subscriptions', async () => {
+      for (let made = 0; made < 101; made += 1) await subscribe('ada');
+      const { subscriptions } = await operator.runJson(['users', 'export', projectId, 'ada']);
+      expect(subscriptions).toHaveLength(101);
+    });
+
+    it('prints endpoints and times as text, without keys', async () => {
+      const { keys } = await subscribe('ada\u202e/x');
+      const { output } = await operator.runLocal(['users', 'export', projectId, 'ada\u202e/x']);
+      expect(output).toContain(`Stored subscriptions of "ada\\u202e/x" in "${projectId}": 1\n`);
+      expect(output).toMatch(/https:\S+ +2026-11-20 12:00 UTC +2026-11-20 12:00 UTC\n/);
+      expect(output).toContain('  backups: subscriptions of the last 35 days');
+      expect(output).not.toContain(Buffer.from(keys.auth).toString('base64url'));
+    });
+  });
+
+  describe('users delete', () => {
+    it('deletes the subscriptions of the user and their counts with --yes', async () => {
+      for (const userId of ['ada', 'ada', 'bob']) await subscribe(userId);
+      const args = ['users', 'delete', projectId, 'ada', '--yes'];
+      expect(await operator.runJson(args)).toEqual({ projectId, userId: 'ada', removed: 2 });
+      expect(await operator.runJson(args)).toEqual({ projectId, userId: 'ada', removed: 0 });
+      expect(await subscribers()).toBe(1);
+    });
+
+    it('takes a user id that starts with a hyphen after --', async () => {
+      await subscribe('-ada');
+      const args = ['users', 'delete', '--yes', '--local', projectId, '--', '-ada'];
+      const { output } = await operator.run(args);
+      expect(output).toBe(`Deleted subscriptions of "-ada" in "${projectId}": 1\n`);
+    });
+
+    it('deletes after the operator types the user id, and nothing otherwise', async () => {
+      await subscribe('ada');
+      const args = ['users', 'delete', projectId, 'ada'];
+      const refused = await operator.runLocal(args, { typed: 'yes\n' });
+      expect(refused).toMatchObject({ code: 1, output: '' });
+      expect(refused.messages).toContain(
+        `This permanently deletes subscriptions of "ada" in "${projectId}": 1`,
+      );
+      expect(await subscribers()).toBe(1);
+      expect(await operator.runLocal(args, { typed: 'ada\n' })).toMatchObject({ code: 0 });
+      expect(await subscribers()).toBe(0);
+    });
+  });
 });

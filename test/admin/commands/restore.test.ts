@@ -6,7 +6,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { checkRestoredTables } from '../../../admin/restore.ts';
 import type { RestoredTables } from '../../../contract/infrastructure/tables.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';
@@ -140,4 +142,19 @@ test('without a restored table, the message says where to begin', async () => {
   await operator.database.dynamo.send(new DeleteTableCommand({ TableName: restored(usage) }));
   const { messages } = await restore({ usage: deliveries });
   expect(messages).toContain('these keys: restore one first, see docs/backup.md.');
+});
+
+// The local engines restore no tables.
+test('a table that AWS is still restoring is refused, with where to find how to wait', async () => {
+  const own = projectTables(operator.database.tables);
+  const dynamo = clientWith(async (command: DescribeTableCommand) => {
+    const response = await operator.database.dynamo.send(command);
+    const isUsage = command.input.TableName === own.usage;
+    if (!(command instanceof DescribeTableCommand) || !isUsage) return response;
+    return { Table: { ...response.Table, TableStatus: 'CREATING' } };
+  });
+  await expect(checkRestoredTables(dynamo, own, own)).rejects.toThrow(
+    `AWS is still restoring the table "${own.usage}". Wait for all five: docs/backup.md has the command.`,
+  );
+  await expect(checkRestoredTables(operator.database.dynamo, own, own)).resolves.toBeUndefined();
 });

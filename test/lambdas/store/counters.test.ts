@@ -6,19 +6,22 @@ import {
   giveBackUnits,
   monthCounter,
   newParts,
+  projectUsage,
   readParts,
+  secondsToNextMonth,
   shareOf,
   subscriberCounter,
   sumOf,
   type TakenUnits,
   takeUnit,
+  utcMonth,
 } from '../../../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../../../lambdas/store/dynamo.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 
-const runs = 12;
-
 const database = useDatabase();
+
+const runs = 12;
 
 /** Creates the counter of a project that has none, in a table without the project itself. */
 async function createCounter(
@@ -154,4 +157,50 @@ test.each([0, 1, 7, 8, 9, 100, 1003])('the shares of a cap of %d add up to it', 
   const shares = Array.from({ length: 8 }, (_, part) => shareOf(cap, part));
   expect(shares.reduce((sum, share) => sum + share, 0)).toBe(cap);
   expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+});
+
+const usage = (project: ProjectRef) =>
+  projectUsage(database.dynamo, database.tables.USAGE_TABLE)(project, '2026-11');
+
+function put(Item: Record<string, unknown>) {
+  return database.dynamo.send(new PutCommand({ TableName: database.tables.USAGE_TABLE, Item }));
+}
+
+test('the usage of a project is the sum of its parts, and of one month', async () => {
+  const { ref: project } = await database.createProject();
+  for (const [period, used] of [
+    ['subscribers#0', -3],
+    ['subscribers#7', 12],
+    ['2026-10#0', 1],
+    ['2026-11#0', 20],
+    ['2026-11#7', -3],
+    ['2026-12#0', 400],
+  ]) {
+    await put({ projectRef: project, period, used });
+  }
+  expect(await usage(project)).toEqual({
+    subscribers: 9,
+    month: '2026-11',
+    sends: 17,
+  });
+});
+
+test('an unknown project has used nothing', async () => {
+  const nothing = { subscribers: 0, month: '2026-11', sends: 0 };
+  expect(await usage('unknown' as ProjectRef)).toEqual(nothing);
+});
+
+test.each([
+  ['2126-11-30T23:59:59.500Z', 1],
+  ['2126-12-31T23:00:00Z', 3600],
+  ['2028-02-01T00:00:00Z', 29 * 24 * 60 * 60],
+])('at %s the next month starts in %i s', (now, seconds) => {
+  expect(secondsToNextMonth(new Date(now))).toBe(seconds);
+});
+
+test.each([
+  ['2126-11-30T23:59:59.999Z', '2126-11'],
+  ['2126-12-01T00:00:00Z', '2126-12'],
+])('%s is in the UTC month %s', (time, month) => {
+  expect(utcMonth(new Date(time))).toBe(month);
 });

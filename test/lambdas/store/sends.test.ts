@@ -212,7 +212,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 });
 
-// Which slices may be cancelled: `slice-writes.test.ts`.
+// Which slices may be cancelled: `slices.test.ts`.
 describe('cancel', () => {
   const stored = (project: ProjectRef, { id }: NewNotification) =>
     readNotificationItem(database, project, id);

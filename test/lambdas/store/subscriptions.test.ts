@@ -1,17 +1,27 @@
-import { GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
-import { audienceStore } from '../../../lambdas/store/audience.ts';
+import { pruneSubscriptions } from '../../../lambdas/store/all-subscriptions.ts';
+import { audienceStore, removeFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';
-import { endpointHash, positionCount, subscriptionKey } from '../../../lambdas/store/items.ts';
-import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import {
+  endpointHash,
+  positionCount,
+  projectUser,
+  subscriptionKey,
+} from '../../../lambdas/store/items.ts';
+import {
+  type SavedSubscription,
+  type SubscriptionStore,
+  subscriptionStore,
+} from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
 
-let now: Date;
-
 const database = useDatabase();
+
+let now: Date;
 beforeEach(() => {
   now = new Date('2026-11-20T12:00:00Z');
 });
@@ -192,4 +202,162 @@ test('a batch in which nothing exists changes no counter', async () => {
   expect(await store().removeBatch(project, hashesOf(project, absent))).toBe(0);
   expect(await store().removeBatch(project, [])).toBe(0);
   expect(await countsOf(project)).toEqual({ counter: 0, items: 0 });
+});
+
+describe('subscriptions of a user', () => {
+  const users = () => userSubscriptions(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
+
+  const subscriptions = () =>
+    subscriptionStore(database.dynamo, projectTables(database.tables), () => new Date());
+
+  async function removeUser(
+    removals: Parameters<typeof removeFound>[0],
+    project: ProjectRef,
+    userId: string,
+    signal?: AbortSignal,
+  ) {
+    const found = await users().endpointHashes(project, userId, signal);
+    return removeFound(removals, project, userId, found, signal);
+  }
+
+  /** @returns the endpoint hashes. */
+  async function subscribe(project: ProjectRef, userId: string, count: number) {
+    const saved = Array.from({ length: count }, () => subscription({ userId }));
+    await Promise.all(saved.map((one) => subscriptions().save(keyed(project), one, null)));
+    return saved.map(({ endpoint }) => endpointHash(keyed(project), endpoint.href));
+  }
+
+  const counted = (project: ProjectRef) => database.usage(project, 'subscribers');
+
+  test('a removal that fails is continued by the next', async () => {
+    const { ref: project } = await database.createProject();
+    await subscribe(project, 'ada', 101);
+    let batches = 0;
+    const failing = {
+      removeOfUser: async (
+        ...batch: Parameters<ReturnType<typeof subscriptions>['removeOfUser']>
+      ) => {
+        batches += 1;
+        if (batches === 2) throw new Error('a fault');
+        return subscriptions().removeOfUser(...batch);
+      },
+    };
+    await expect(removeUser(failing, project, 'ada')).rejects.toThrow('a fault');
+    expect(await counted(project)).toBe(51);
+    expect(await removeUser(subscriptions(), project, 'ada')).toBe(51);
+    expect(await counted(project)).toBe(0);
+  });
+
+  test('more subscriptions than fit one page of DynamoDB are counted and found', async () => {
+    const { ref: project } = await database.createProject();
+    // With 2,900 bytes each, 500 of them are more than 1 MB.
+    const path = `/wpush/v2/${'x'.repeat(1900)}`;
+    const userId = 'ﷺ'.repeat(256);
+    const origin = 'https://updates.push.services.mozilla.com';
+    const requests = Array.from({ length: 500 }, (_, index) => {
+      const key = subscriptionKey(
+        project,
+        endpointHash(keyed(project), `${origin}${path}${index}`),
+      );
+      const Item = {
+        ...{ ...key, origin, path: `${path}${index}`, projectUser: projectUser(project, userId) },
+        ...subscription().keys,
+      };
+      return { PutRequest: { Item } };
+    });
+    for (let start = 0; start < requests.length; start += 25) {
+      const batch = requests.slice(start, start + 25);
+      const RequestItems = { [database.tables.SUBSCRIPTIONS_TABLE]: batch };
+      await database.dynamo.send(new BatchWriteCommand({ RequestItems }));
+    }
+    const before = database.calls();
+    expect(await users().list(project, userId)).toHaveLength(500);
+    expect(database.calls() - before).toBeGreaterThan(1);
+    let found = 0;
+    for await (const hashes of await users().endpointHashes(project, userId)) {
+      found += hashes.length;
+    }
+    expect(found).toBe(500);
+  });
+});
+
+describe('subscriptions that were not seen', () => {
+  let project: ProjectRef;
+
+  beforeEach(async () => {
+    project = (await database.createProject()).ref;
+  });
+
+  const before = Date.parse('2026-06-01T00:00:00Z');
+
+  function storeAt(time: number) {
+    const tables = projectTables(database.tables);
+    return subscriptionStore(database.dynamo, tables, () => new Date(time));
+  }
+
+  async function save(count: number, time: number): Promise<readonly SavedSubscription[]> {
+    const saved = Array.from({ length: count }, () => subscription());
+    await Promise.all(saved.map((one) => storeAt(time).save(keyed(project), one, null)));
+    return saved;
+  }
+
+  function prune(
+    removeUnseen: SubscriptionStore['removeUnseen'] = storeAt(before).removeUnseen,
+    onProgress?: (read: number) => void,
+  ) {
+    const { dynamo, tables } = database;
+    const deps = { dynamo, table: tables.SUBSCRIPTIONS_TABLE, subscriptions: { removeUnseen } };
+    return pruneSubscriptions(deps, project, before, false, onProgress);
+  }
+
+  const counted = () => database.usage(project, 'subscribers');
+
+  test('subscriptions that were updated before the time are removed, with counts', async () => {
+    await save(3, before - 1);
+    await save(2, before);
+    const other = (await database.createProject()).ref;
+    await storeAt(before - 1).save(keyed(other), subscription(), null);
+    expect(await prune()).toEqual({ removed: 3, kept: 2 });
+    expect(await counted()).toBe(2);
+    expect(await prune()).toEqual({ removed: 0, kept: 2 });
+    expect(await database.usage(other, 'subscribers')).toBe(1);
+  });
+
+  test('a subscription that is updated after it was read is kept', async () => {
+    const saved = await save(3, before - 1);
+    let visits = 0;
+    const afterVisit: SubscriptionStore['removeUnseen'] = async (ref, time, hashes) => {
+      const isRead = ({ endpoint }: SavedSubscription) =>
+        Buffer.from(endpointHash(keyed(project), endpoint.href)).equals(hashes[0]!);
+      if (visits === 0) await storeAt(before).save(keyed(project), saved.find(isRead)!, null);
+      visits += 1;
+      return storeAt(before).removeUnseen(ref, time, hashes);
+    };
+    expect(await prune(afterVisit)).toEqual({ removed: 2, kept: 1 });
+    expect(await counted()).toBe(1);
+  });
+
+  test('after an interruption, the next one removes the rest', async () => {
+    await save(250, before - 1);
+    let batches = 0;
+    const interrupted: SubscriptionStore['removeUnseen'] = async (...batch) => {
+      batches += 1;
+      if (batches === 3) throw new Error('interrupted');
+      return storeAt(before).removeUnseen(...batch);
+    };
+    await expect(prune(interrupted)).rejects.toThrow('interrupted');
+    const left = await counted();
+    expect([left > 0, left < 250]).toEqual([true, true]);
+    expect(await prune()).toEqual({ removed: left, kept: 0 });
+    expect(await counted()).toBe(0);
+  });
+
+  test('the number of subscriptions read grows to the number of all', async () => {
+    await save(60, before - 1);
+    await save(3, before);
+    const progress: number[] = [];
+    await prune(undefined, (read) => progress.push(read));
+    expect(progress.at(-1)).toBe(63);
+    expect(progress).toEqual(progress.toSorted((one, other) => one - other));
+  });
 });

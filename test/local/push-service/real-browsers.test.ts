@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
@@ -151,4 +152,24 @@ test('after a restart with the same file, a browser keeps its id and receives at
   expect(await after.next()).toMatchObject({ messageType: 'notification' });
   await after.close();
   folder.remove();
+});
+
+const foreign = 'https://evil.example';
+
+test('a request of a page is refused, and says why', async () => {
+  const { origin } = pushService;
+  const response = await fetch(origin, { method: 'POST', headers: { origin: foreign } });
+  expect(response.status).toBe(403);
+  expect(await response.text()).toContain('no page of another origin');
+  expect(response.headers.has('access-control-allow-origin')).toBe(false);
+});
+
+test('the WebSocket of a page is refused', async () => {
+  const address = pushService.origin.replace('http', 'ws');
+  const connect = (from: string) => new WebSocket(address, 'push-notification', { origin: from });
+  const [, refused] = await once(connect(foreign), 'unexpected-response');
+  expect((refused as IncomingMessage).statusCode).toBe(403);
+  const firefox = connect(`${address}/`);
+  await once(firefox, 'open');
+  firefox.terminate();
 });

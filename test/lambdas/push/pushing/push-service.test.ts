@@ -1,10 +1,21 @@
+import { noCounts } from '../../../../contract/wire/counts.ts';
 import type { Outcome, Push } from '../../../../lambdas/push/pushing/push.ts';
 import {
   type InFlightLimits,
   nextToStart,
+  Pace,
   PushService,
   Queue,
 } from '../../../../lambdas/push/pushing/push-service.ts';
+import { pusherOptions, vapid } from '../../../fixtures/chunk.ts';
+import {
+  type Conduct,
+  fcm,
+  mozilla,
+  pushVirtually,
+  recipientsAt,
+  virtualPushing,
+} from '../../../fixtures/virtual-pushing.ts';
 
 const limits: InFlightLimits = { overall: 16, perPushService: 12, initial: 4, minimum: 2 };
 
@@ -113,4 +124,195 @@ test('is drained, and may be used again', () => {
   expect(queue.length).toBe(0);
   queue.add(4);
   expect(queue.take()).toBe(4);
+});
+
+function perSecond(times: readonly number[]): number {
+  const counts = times.map((from) => times.filter((at) => at >= from && at < from + 1000).length);
+  return Math.max(...counts);
+}
+
+test('starts at most the given number of pushes per second, over all push services', async () => {
+  const recipients = [...recipientsAt(fcm, 1500), ...recipientsAt(mozilla, 1500)];
+  const { done, pushes } = pushVirtually({ recipients, pushesPerSecond: 1000 });
+  expect(await done).toMatchObject({ delivered: 3000 });
+  const times = pushes.map(({ at }) => at);
+  expect(perSecond(times)).toBeLessThanOrEqual(1050);
+  expect(times.at(-1)).toBeGreaterThan(2900);
+  expect(times.at(-1)).toBeLessThan(3100);
+});
+
+test('retries count', async () => {
+  let attempts = 0;
+  const { done, pushes } = pushVirtually(
+    { recipients: recipientsAt(fcm, 300), pushesPerSecond: 100 },
+    () => ({ status: ++attempts <= 300 ? 503 : 201 }),
+  );
+  expect(await done).toMatchObject({ delivered: 300 });
+  expect(perSecond(pushes.map(({ at }) => at))).toBeLessThanOrEqual(105);
+});
+
+test('waits with one timer', async () => {
+  const { done, time } = pushVirtually({
+    recipients: recipientsAt(fcm, 100),
+    pushesPerSecond: 10,
+  });
+  let most = 0;
+  for (let at = 0; at < 9000; at += 10) {
+    time.at(at, () => {
+      most = Math.max(most, time.sleeping);
+    });
+  }
+  await done;
+  // The other one is that of the end.
+  expect(most).toBe(2);
+});
+
+test('a slow pace does not outlast the last push', async () => {
+  const { done, time } = pushVirtually({
+    recipients: recipientsAt(fcm, 3),
+    pushesPerSecond: 0.01,
+  });
+  expect(await done).toMatchObject({ delivered: 1, unreached: 2 });
+  expect(time.now).toBe(20_000);
+});
+
+test('makes up for 50 ms, and no more', () => {
+  const pace = new Pace(1000, 0);
+  let starts = 0;
+  while (pace.start(5000) === 0) starts += 1;
+  expect(starts).toBe(51);
+});
+
+test('an infinite rate never waits', () => {
+  const pace = new Pace(Number.POSITIVE_INFINITY, 0);
+  for (let start = 0; start < 1000; start += 1) expect(pace.start(0)).toBe(0);
+});
+
+const forAnHour: Conduct = { status: 429, headers: { 'retry-after': '3600' } };
+
+test.each([429, 406])(
+  '32 responses of %i until after the last push suspend a push service',
+  async (status) => {
+    const recipients = [...recipientsAt(fcm, 5000), ...recipientsAt(mozilla, 1000)];
+    // Invalid keys further down the queue would count as `unsendable` if they were encrypted.
+    const unencrypted = recipientsAt(fcm, 100).map((one) => ({
+      ...one,
+      p256dh: new Uint8Array(3),
+    }));
+    const { done, pushes } = pushVirtually(
+      { recipients: [...recipients, ...unencrypted] },
+      ({ origin }) => (origin === fcm ? { ...forAnHour, status } : { status: 201 }),
+    );
+    expect(await done).toEqual({
+      ...noCounts,
+      ...{ attempted: 6100, delivered: 1000, failed: 5100, failures: { throttled: 5100 } },
+    });
+    const sent = pushes.filter(({ origin }) => origin === fcm).length;
+    expect(sent).toBeGreaterThanOrEqual(32);
+    expect(sent).toBeLessThan(100);
+  },
+);
+
+test.each<[string, Conduct]>([
+  ['a success', { status: 201 }],
+  ['another failure', { status: 400 }],
+  ['a Retry-After in time', { status: 429, headers: { 'retry-after': '1' } }],
+])('%s in between keeps it', async (_, other) => {
+  let responses = 0;
+  const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 400) }, () =>
+    ++responses % 32 === 0 ? other : forAnHour,
+  );
+  await done;
+  expect(pushes.length).toBeGreaterThanOrEqual(400);
+});
+
+test('the 32nd response in a row suspends', async () => {
+  const one = { overall: 1, perPushService: 1, initial: 1, minimum: 1 };
+  const { done, pushes } = pushVirtually({ recipients: recipientsAt(fcm, 40) }, () => forAnHour, {
+    inFlight: one,
+  });
+  expect(await done).toMatchObject({ failed: 40 });
+  expect(pushes).toHaveLength(32);
+});
+
+test('a push that waits for its retry is not attempted again', async () => {
+  const [first, ...others] = recipientsAt(fcm, 200);
+  const { done, pushes } = pushVirtually({ recipients: [first!, ...others] }, ({ path }) =>
+    path === first!.path ? { status: 503 } : forAnHour,
+  );
+  expect(await done).toMatchObject({ failed: 200, failures: { throttled: 200 } });
+  expect(pushes.filter(({ path }) => path === first!.path)).toHaveLength(1);
+});
+
+// A push starts when its bytes are written. A connection may take seconds to open.
+
+/** Connections that take so long to open, but for those that are open by then. */
+function slowToOpen(opensAfter: number, count: number) {
+  let opened = 0;
+  return () => {
+    opened += 1;
+    return { status: 201, opensAfter: opened > count ? 0 : opensAfter };
+  };
+}
+
+test('a push that is stopped while its connection opens is not sent', async () => {
+  const { startPushing, time, pushes } = virtualPushing(slowToOpen(8000, 3));
+  const times = { lastPushAt: 22_000, pausesAt: 22_000, endAt: 25_000 };
+  const pusher = startPushing({ ...pusherOptions, times });
+  pusher.add(recipientsAt(fcm, 3), { current: { number: 0, ...vapid } }, 0);
+  time.at(200, () => pusher.stop());
+  expect(await time.until(pusher.end())).toEqual({ ...noCounts, unreached: 3 });
+  expect(pushes).toEqual([]);
+});
+
+test('a push whose connection opens during a pause is sent after it, as its first attempt', async () => {
+  const { startPushing, time, pushes } = virtualPushing(slowToOpen(4000, 3));
+  const times = { lastPushAt: 22_000, pausesAt: 3000, endAt: 25_000 };
+  const pusher = startPushing({ ...pusherOptions, times });
+  pusher.add(recipientsAt(fcm, 3), { current: { number: 0, ...vapid } }, 0);
+  time.at(9000, () => {
+    times.pausesAt = 22_000;
+  });
+  expect(await time.until(pusher.end())).toMatchObject({ attempted: 3, delivered: 3 });
+  expect(pushes).toHaveLength(3);
+  expect(pushes.every(({ at }) => at >= 9000)).toBe(true);
+});
+
+test('a push whose connection opens after the last push is unreached', async () => {
+  const recipients = recipientsAt(fcm, 3);
+  const { done, pushes } = pushVirtually({ recipients, lastPushAt: 1000 }, slowToOpen(2000, 3));
+  expect(await done).toEqual({ ...noCounts, unreached: 3 });
+  expect(pushes).toEqual([]);
+});
+
+test('a browser that passes to another user while the connection opens gets nothing', async () => {
+  const recipients = recipientsAt(fcm, 3);
+  const isStillWanted = async ({ path }: { readonly path: string }) => path !== '/push/1';
+  const { done, pushes } = pushVirtually({ recipients, isStillWanted }, slowToOpen(2500, 3));
+  expect(await done).toEqual({ ...noCounts, attempted: 2, delivered: 2, unreached: 1 });
+  expect(pushes.map(({ path }) => path)).toEqual(['/push/0', '/push/2']);
+});
+
+test('a push that may not start takes nothing from the pace', async () => {
+  const { done, pushes } = pushVirtually(
+    { recipients: recipientsAt(fcm, 2), pushesPerSecond: 0.1, isStillWanted: async () => true },
+    slowToOpen(2500, 1),
+  );
+  expect(await done).toMatchObject({ delivered: 2 });
+  expect(pushes.map(({ at }) => at)).toEqual([2500, 12_450]);
+});
+
+const origins = Array.from({ length: 2000 }, (_, index) => `https://x${index}.push.apple.com`);
+
+/** Three recipients at each origin, in the order in which a table has them: mixed. */
+const recipients = [0, 1, 2].flatMap((number) =>
+  origins.flatMap((origin) => recipientsAt(origin, number + 1).slice(number)),
+);
+
+test('one token is signed for each origin, when its first push is prepared', async () => {
+  const { done, pushes, signed } = pushVirtually({ recipients });
+  expect(signed).toHaveLength(Math.ceil(32 / 3));
+  expect(await done).toEqual({ ...noCounts, attempted: 6000, delivered: 6000 });
+  expect(signed.sort()).toEqual([...origins].sort());
+  expect(pushes).toHaveLength(6000);
 });

@@ -110,9 +110,10 @@ describe.each(embeddings)('an IPv4 address embedded in IPv6, %s', (_, embed) => 
 
   test('is public if the IPv4 address is', () => {
     fc.assert(
-      fc.property(fc.ipV4(), (dotted) => {
-        expect(isPublicAddress(embed(dotted))).toBe(isPublicAddress(dotted));
-      }),
+      fc.property(
+        fc.ipV4(),
+        (dotted) => isPublicAddress(embed(dotted)) === isPublicAddress(dotted),
+      ),
       { numRuns: 1000 },
     );
   });
@@ -145,7 +146,9 @@ test.each([
 });
 
 test('any text returns a boolean', () => {
-  const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.ipV6(), fc.ipV4Extended());
+  // The library's own unit of all code points takes a second to make.
+  const unit = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
+  const texts = fc.oneof(fc.string({ unit }), fc.ipV6(), fc.ipV4Extended());
   fc.assert(fc.property(texts, (text) => typeof isPublicAddress(text) === 'boolean'));
 });
 
@@ -157,7 +160,7 @@ test('an address outside 2000::/3 is not public, unless it embeds a public IPv4 
   fc.assert(
     fc.property(outside, ([first, rest]) => {
       const address = [first, ...rest].map((one) => one.toString(16)).join(':');
-      expect(isPublicAddress(address)).toBe(false);
+      return !isPublicAddress(address);
     }),
     { numRuns: 1000 },
   );

@@ -1,4 +1,49 @@
+import { isExampleAddress } from '../../contract/text/addresses.ts';
+import { nearestName } from '../../contract/wire/fields.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
+
+const names = ['stage', 'subscriberCap', 'monthlySendCap'];
+
+test.each([
+  ['subscribercap', 'subscriberCap'],
+  ['subscibrCap', 'subscriberCap'],
+  ['subscribersCap', 'subscriberCap'],
+  ['STAGE', 'stage'],
+  ['monthlyCap', 'monthlySendCap'],
+  ['satge', 'stage'],
+])('the nearest name to %s is %s', (typed, name) => {
+  expect(nearestName(typed, names)).toBe(name);
+});
+
+test.each(['colour', '', 'cap', 'sta'])('%p has no near name', (typed) => {
+  expect(nearestName(typed, names)).toBeUndefined();
+});
+
+test('an empty list has no near name', () => {
+  expect(nearestName('stage', [])).toBeUndefined();
+});
+
+test.each([
+  'mailto:you@your-domain.example',
+  'https://example.com/contact',
+  'you@shop.test',
+  'mailto:Ops@Corp.LOCAL',
+  'mailto:admin@printer.local',
+  'mailto:ops@carillon.internal',
+  'https://nas.lan:8443/contact',
+  'https://intranet/contact',
+  'mailto:root@localhost',
+])('nobody can be reached at %s', (address) => {
+  expect(isExampleAddress(address)).toBe(true);
+});
+
+test.each([
+  'mailto:push@carillon.net',
+  'https://local.carillon.net/internal.lan',
+  'mailto:ops@internal.carillon.net',
+])('somebody may be reached at %s', (address) => {
+  expect(isExampleAddress(address)).toBe(false);
+});
 
 const extra = ['https://push.example.com', 'http://127.0.0.1:8080'];
 

@@ -1,5 +1,7 @@
+import { eventCounterSchema } from '../../contract/wire/event.ts';
 import { issuesOf } from '../../contract/wire/fields.ts';
 import { sendSchema } from '../../contract/wire/notification.ts';
+import { notificationListQuerySchema } from '../../contract/wire/notification-list.ts';
 import { contentFields, defaultOf, sendFields } from '../../contract/wire/send-fields.ts';
 
 /** What is wrong with a body of send. */
@@ -216,4 +218,58 @@ test('a repeated user id or channel is removed', () => {
     ['u', 'v'],
     ['u', 'v'],
   ]);
+});
+
+const parse = (query: object) => notificationListQuerySchema.safeParse(query);
+
+test.each([
+  [{}, 20],
+  [{ limit: '1' }, 1],
+  [{ limit: '99' }, 99],
+  [{ limit: '100' }, 100],
+  [{ limit: '7', other: 'x' }, 7],
+])('the query %j has a limit of %i and no cursor', (query, limit) => {
+  expect(parse(query).data).toEqual({ limit, cursor: undefined });
+});
+
+test.each([
+  '',
+  '0',
+  '00',
+  '01',
+  '101',
+  '1000',
+  '-1',
+  '+1',
+  '1.0',
+  '1e1',
+  ' 1',
+  '1,2',
+  'x',
+  null,
+  5,
+])('the limit %j is invalid', (limit) => {
+  expect(parse({ limit }).error?.issues).toMatchObject([{ path: ['limit'] }]);
+});
+
+test('a cursor has 16 bytes', () => {
+  const cursor = Buffer.alloc(16, 255).toString('base64url');
+  expect(parse({ cursor }).data?.cursor).toEqual(new Uint8Array(16).fill(255));
+  for (const length of [0, 15, 17]) {
+    const other = Buffer.alloc(length, 255).toString('base64url');
+    expect(parse({ cursor: other }).success).toBe(false);
+  }
+});
+
+test.each([
+  [undefined, 0],
+  ['0', 0],
+  ['3', 3],
+  ['9999', 9999],
+])('the query tally=%s names event counter %i', (query, counter) => {
+  expect(eventCounterSchema.parse(query)).toBe(counter);
+});
+
+test.each(['', '-1', '1.5', '1e3', ' 1', '10000', 'x', null])('tally=%j is invalid', (query) => {
+  expect(eventCounterSchema.safeParse(query).success).toBe(false);
 });
