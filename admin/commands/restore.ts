@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
 import { batchImport } from '../../lambdas/store/subscription-import.ts';
@@ -7,15 +8,7 @@ import { CommandError } from '../errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
 import { checkRestoredTables, type RestoredProject, restoreProjects } from '../restore.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { type DryRunOption, dryRunOption, dryRunText, type RunOnStack } from './command.ts';
-
-interface RestoreOptions extends DryRunOption {
-  readonly projects: string;
-  readonly vapidKeys: string;
-  readonly identityKeys: string;
-  readonly subscriptions: string;
-  readonly usage: string;
-}
+import { dryRunOption, type RunOnStack } from './command.ts';
 
 export function restoreCommand(runOnStack: RunOnStack): Command {
   return newCommand(
@@ -28,10 +21,9 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .requiredOption('--identity-keys <table>', 'restored table IdentityKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
-    .addOption(dryRunOption())
-    .action(({ dryRun, ...given }: RestoreOptions) =>
-      runOnStack(async ({ dynamo, tables, settings, print, withBar }) => {
-        const { projects, vapidKeys, identityKeys, subscriptions, usage } = given;
+    .option(...dryRunOption)
+    .action(({ projects, vapidKeys, identityKeys, subscriptions, usage }: RestoredTables) =>
+      runOnStack(async ({ dynamo, tables, settings, dryRun, print, withBar }) => {
         const from = {
           dynamo,
           tables: { projects, vapidKeys, identityKeys, subscriptions, usage },
@@ -55,7 +47,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
           }
         });
         const json = restored.map((project) => ({ ...project, dryRun }));
-        print(json, restored.map(line).join('') + dryRunText(dryRun));
+        print(json, restored.map(line).join(''));
         const incomplete = restored.filter(
           ({ project, overCap }) => project === 'other' || overCap > 0,
         );
