@@ -246,24 +246,23 @@ function write(
  * Throttles as API Gateway does. The bucket starts with `burst` tokens. Each request takes one, and
  * `ratePerSecond` tokens are added per second up to `burst`.
  */
-export class TokenBucket {
-  readonly #throttle: Throttle;
-  readonly #nowMs: () => number;
+class TokenBucket {
   #tokens: number;
   #filledAtMs: number;
 
   /** @param nowMs a clock that never goes back. */
-  constructor(throttle: Throttle, nowMs: () => number) {
-    this.#throttle = throttle;
-    this.#nowMs = nowMs;
+  constructor(
+    private readonly throttle: Throttle,
+    private readonly nowMs: () => number,
+  ) {
     this.#tokens = throttle.burst;
     this.#filledAtMs = nowMs();
   }
 
   /** Takes a token. @returns false if the bucket is empty. */
   take(): boolean {
-    const { ratePerSecond, burst } = this.#throttle;
-    const nowMs = this.#nowMs();
+    const { ratePerSecond, burst } = this.throttle;
+    const nowMs = this.nowMs();
     const added = ((nowMs - this.#filledAtMs) / 1000) * ratePerSecond;
     this.#tokens = Math.min(burst, this.#tokens + added);
     this.#filledAtMs = nowMs;
