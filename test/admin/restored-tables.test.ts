@@ -1,6 +1,6 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { checkRestoredTables } from '../../admin/commands/restore.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { checkRestoredTables } from '../../admin/restore.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import { useDatabase } from '../fixtures/database.ts';
 
