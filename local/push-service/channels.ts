@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http';
 import * as z from 'zod';
+import { parseJson } from '../../contract/text/text.ts';
 
 /** An accepted push, still encrypted. */
 export interface PushedMessage {
@@ -215,12 +216,3 @@ function readLines(file: string): readonly Line[] {
 }
 
 const textOf = (line: Line) => `${JSON.stringify(line)}\n`;
-
-/** @returns undefined for text that is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { routes } from '../../contract/wire/routes.ts';

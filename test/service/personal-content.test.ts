@@ -1,4 +1,4 @@
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';

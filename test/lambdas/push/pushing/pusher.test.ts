@@ -1,5 +1,4 @@
-import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
-import { decrypt } from '../../../../admin/browser/decrypt.ts';
+import { createBrowserKeys, decrypt } from '../../../../admin/browser.ts';
 import { noCounts } from '../../../../contract/wire/counts.ts';
 import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
