@@ -21,7 +21,7 @@ import {
   skipReasons,
 } from '../subscriptions/list-columns.ts';
 import { type ListFile, openList } from '../subscriptions/list-file.ts';
-import { table } from '../terminal/table.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import { dryRunOption, projectCommand, type RunOnStack } from './command.ts';
 
@@ -94,7 +94,10 @@ interface ReadList extends Pick<ListFile, 'form' | 'packing'> {
 
 type Report = ImportReport & { readonly list: ReadList };
 
-const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
+const columns: readonly Column<readonly [origin: string, rows: number]>[] = [
+  ['lines', ([, rows]) => countText(rows), 'right'],
+  ['push service', ([origin]) => origin],
+];
 
 function reportText(report: Report, paint: Paint): string {
   const { created, updated, unchanged, withUserId, withChannels, skipped, pushServices } = report;
@@ -103,12 +106,11 @@ function reportText(report: Report, paint: Paint): string {
     ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
   );
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
-  const rows = origins.map(([origin, count]) => [countText(count), origin]);
   return (
     `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
     `${countText(withUserId)} with a user id${withChannels > 0 ? `, ${countText(withChannels)} with channels` : ''}.\n` +
     (left.length > 0 ? `Rows left out:\n${left.join('')}` : '') +
-    (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
+    (origins.length > 0 ? `\n${table(columns, origins, paint)}` : '')
   );
 }
 

@@ -3,7 +3,8 @@ import { Argument, type Command, Option } from 'commander';
 import { shellString } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
-import { table } from '../terminal/table.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { projectCommand, type RunOnStack, readLifetime, readName } from './command.ts';
 import { formatTime } from './show.ts';
@@ -54,20 +55,24 @@ export function membersCommand(runOnStack: RunOnStack): Command {
           ...member,
           expired: member.expiresAt !== undefined && member.expiresAt <= now,
         }));
-        const columns = ['name', 'role', 'invited', 'key ends'].map((title) => ({ title }));
-        const rows = members.map(({ name, role, createdAt, expiresAt, expired }) => [
-          printable(name),
-          role,
-          formatTime(createdAt),
-          expiresAt === undefined
-            ? 'never'
-            : `${formatTime(expiresAt)}${expired ? ' (expired)' : ''}`,
-        ]);
         const none = `No members. Invite one:\n\n  ${next(`invite ${projectId} Ann --role sender`)}\n`;
-        print(members, rows.length === 0 ? none : table(columns, rows, paint));
+        print(members, members.length === 0 ? none : table(columns, members, paint));
       }),
   );
 }
+
+type Member = Awaited<ReturnType<ProjectRegistry['members']>>[number];
+
+const columns: readonly Column<Member & { readonly expired: boolean }>[] = [
+  ['name', ({ name }) => printable(name)],
+  ['role', ({ role }) => role],
+  ['invited', ({ createdAt }) => formatTime(createdAt)],
+  [
+    'key ends',
+    ({ expiresAt, expired }) =>
+      expiresAt === undefined ? 'never' : `${formatTime(expiresAt)}${expired ? ' (expired)' : ''}`,
+  ],
+];
 
 export function revokeCommand(runOnStack: RunOnStack): Command {
   return projectCommand('revoke', 'Ends a member key.', 'my-site Ann')

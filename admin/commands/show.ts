@@ -5,7 +5,7 @@ import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contrac
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { fieldLines, table, truncate } from '../terminal/table.ts';
+import { type Column, fieldLines, table, truncate } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
 
@@ -58,38 +58,24 @@ export function listCommand(runOnStack: RunOnStack): Command {
         views,
         views.length === 0
           ? `No projects. Create one with: ${next('create <projectId>')}\n`
-          : table(columns, views.map(row), paint),
+          : table(columns, views, paint),
       );
     }),
   );
 }
 
-const columns = [
-  { title: 'project' },
-  { title: 'name' },
-  { title: 'subscribers', align: 'right' },
-  { title: 'of' },
-  { title: 'sends this month', align: 'right' },
-  { title: 'of' },
-  { title: 'rate limit', align: 'right' },
-  { title: 'user ids' },
-  { title: 'created' },
-] as const;
-
-/** `show` prints names in full. */
-function row({ projectId, name, usage, limits, userIds, createdAt }: ProjectView): string[] {
-  return [
-    projectId,
-    truncate(printable(name), 40),
-    countText(usage.subscribers),
-    describeLimit(limits.subscriberCap),
-    countText(usage.sends),
-    describeLimit(limits.monthlySendCap),
-    describeLimit(limits.rateLimitPerMinute),
-    userIds,
-    formatTime(createdAt),
-  ];
-}
+const columns: readonly Column<ProjectView>[] = [
+  ['project', ({ projectId }) => projectId],
+  // `show` prints names in full.
+  ['name', ({ name }) => truncate(printable(name), 40)],
+  ['subscribers', ({ usage }) => countText(usage.subscribers), 'right'],
+  ['of', ({ limits }) => describeLimit(limits.subscriberCap)],
+  ['sends this month', ({ usage }) => countText(usage.sends), 'right'],
+  ['of', ({ limits }) => describeLimit(limits.monthlySendCap)],
+  ['rate limit', ({ limits }) => describeLimit(limits.rateLimitPerMinute), 'right'],
+  ['user ids', ({ userIds }) => userIds],
+  ['created', ({ createdAt }) => formatTime(createdAt)],
+];
 
 interface ShownUsage extends ProjectUsage {
   /** Subscribers that use the previous application server key, if the project has one. */

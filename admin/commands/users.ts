@@ -8,7 +8,7 @@ import { projectUser, type SubscriptionItem, subscriptionKey } from '../../lambd
 import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { portableSubscription } from '../subscriptions/line.ts';
-import { table } from '../terminal/table.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, projectCommand, type RunOnStack } from './command.ts';
 import { formatTime } from './show.ts';
@@ -30,23 +30,27 @@ function exportCommand(runOnStack: RunOnStack): Command {
     .action((projectId: string, userId: string) =>
       runOnStack(async ({ paint, print, ...stack }) => {
         const user = await dataOfUser(stack, projectId, userId);
-        const subscriptions = user.subscriptions.map((one) => [
-          printable(one.endpoint),
-          one.channels.join(' '),
-          formatTime(one.createdAt),
-          formatTime(one.updatedAt),
-        ]);
-        const columns = ['endpoint', 'channels', 'created', 'updated'].map((title) => ({ title }));
         print(
           user,
           `Stored ${subscriptionsOf(user.subscriptions.length, user)}\n` +
-            (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
+            (user.subscriptions.length > 0
+              ? `\n${table(columns, user.subscriptions, paint)}`
+              : '') +
             '\nData that may be about the person, stored without the user id:\n\n' +
             user.elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
         );
       }),
     );
 }
+
+type StoredSubscription = Awaited<ReturnType<typeof dataOfUser>>['subscriptions'][number];
+
+const columns: readonly Column<StoredSubscription>[] = [
+  ['endpoint', ({ endpoint }) => printable(endpoint)],
+  ['channels', ({ channels }) => channels.join(' ')],
+  ['created', ({ createdAt }) => formatTime(createdAt)],
+  ['updated', ({ updatedAt }) => formatTime(updatedAt)],
+];
 
 function deleteCommand(runOnStack: RunOnStack): Command {
   return projectCommand(
