@@ -15,6 +15,7 @@ export interface StackStatus {
   /** Why it is so, if CloudFormation says it. */
   readonly reason?: string | undefined;
   readonly isProtected: boolean;
+  readonly outputs: ReadonlyMap<string, string>;
 }
 
 export interface DeployedResource {
@@ -50,13 +51,22 @@ export function deployedStack(cloudFormation: CloudFormationClient, name: string
         const { Stacks } = await cloudFormation.send(
           new DescribeStacksCommand({ StackName: name }),
         );
-        const { StackStatus, StackStatusReason, EnableTerminationProtection } = Stacks![0]!;
-        const isProtected = EnableTerminationProtection === true;
-        return { status: StackStatus!, reason: StackStatusReason, isProtected };
+        const {
+          StackStatus,
+          StackStatusReason,
+          EnableTerminationProtection,
+          Outputs = [],
+        } = Stacks![0]!;
+        return {
+          status: StackStatus!,
+          reason: StackStatusReason,
+          isProtected: EnableTerminationProtection === true,
+          outputs: new Map(Outputs.map(({ OutputKey, OutputValue }) => [OutputKey!, OutputValue!])),
+        };
       } catch (cause) {
         // CloudFormation has no more specific error for a stack that does not exist.
         if ((cause as Error).name === 'ValidationError') return undefined;
-        const message = `Cannot describe the stack ${name}: ${(cause as Error).message}`;
+        const message = whyNotDescribed(cause as Error, name, await cloudFormation.config.region());
         throw new ConnectionError(message, { cause });
       }
     },
@@ -101,6 +111,22 @@ export function deployedStack(cloudFormation: CloudFormationClient, name: string
       await cloudFormation.send(new UpdateTerminationProtectionCommand(input));
     },
   };
+}
+
+function whyNotDescribed({ name, message }: Error, stack: string, region: string): string {
+  switch (name) {
+    case 'AccessDenied':
+    case 'AccessDeniedException':
+      return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;
+    case 'ExpiredToken':
+    case 'ExpiredTokenException':
+    case 'InvalidClientTokenId':
+    case 'SignatureDoesNotMatch':
+    case 'UnrecognizedClientException':
+      return 'The AWS credentials are expired or invalid. Sign in again.';
+    default:
+      return `Cannot describe stack "${stack}" in ${region}: ${message}`;
+  }
 }
 
 /** @param tags of a resource: a list, or an object as API Gateway has it. */

@@ -44,6 +44,14 @@ export interface NewProject {
   readonly random: RandomSource;
 }
 
+export interface ProjectChanges {
+  readonly name?: string;
+  /** Whether user ids need a signature. */
+  readonly userIds?: UserIdMode;
+  /** Which service worker imported subscriptions may still have. */
+  readonly oldWorker?: OldWorkerItem | undefined;
+}
+
 /** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
 export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
 
@@ -159,22 +167,9 @@ export function projectRegistry(
       return { project: existing(projectId, project), secretKey };
     },
 
-    /** @throws {ProjectNotFound} */
-    async rename(projectId: string, name: string): Promise<RegisteredProject> {
-      return existing(projectId, await projects.changeProject(projectId, { name }));
-    },
-
-    /** Sets whether user ids need a signature. @throws {ProjectNotFound} */
-    async setUserIds(projectId: string, userIds: UserIdMode): Promise<RegisteredProject> {
-      return existing(projectId, await projects.changeProject(projectId, { userIds }));
-    },
-
-    /** Sets which service worker imported subscriptions may still have. @throws {ProjectNotFound} */
-    async setOldWorker(
-      projectId: string,
-      oldWorker: OldWorkerItem | undefined,
-    ): Promise<RegisteredProject> {
-      return existing(projectId, await projects.changeProject(projectId, { oldWorker }));
+    /** Changes what is given. An undefined one is removed. @throws {ProjectNotFound} */
+    async change(projectId: string, changes: ProjectChanges): Promise<RegisteredProject> {
+      return existing(projectId, await projects.changeProject(projectId, changes));
     },
 
     /** The key that signs user ids. @throws {ProjectNotFound} */

@@ -1,5 +1,6 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type JsonWebKey } from 'node:crypto';
 import webpush from 'web-push';
+import { parseJson } from '../contract/text/text.ts';
 import { decodeBase64, encodeBase64url } from '../contract/wire/fields.ts';
 import type { VapidKeys } from '../contract/wire/project.ts';
 
@@ -123,12 +124,8 @@ function bytesOf(text: string): Uint8Array | undefined {
 }
 
 function keysInJson(text: string, role: keyof FoundKeys): FoundKeys {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return {};
-  }
+  const json = parseJson(text);
+  if (json === undefined) return {};
   if (typeof json === 'string') return keysIn(json, role);
   const members = Object(json) as Readonly<Record<string, unknown>>;
   if (members.kty !== undefined) return keysInJwk(members);

@@ -30,28 +30,21 @@ export class Throttled extends Error {
 
 /** The executions of all functions. As Lambda does for an account, it limits how many run at a time. */
 export class Executions {
-  readonly #invoke: Invoke;
-  readonly #onInvocation: (invocation: Invocation) => void;
   readonly #ends = new EventEmitter().setMaxListeners(0);
   /** Executions that run now. */
   running = 0;
-  /** Executions at a time of all functions. Default: AWS's for an account in a region. */
-  readonly accountLimit: number;
 
   constructor(
-    invoke: Invoke,
-    onInvocation: (invocation: Invocation) => void = () => {},
-    accountLimit = 1000,
-  ) {
-    this.#invoke = invoke;
-    this.#onInvocation = onInvocation;
-    this.accountLimit = accountLimit;
-  }
+    private readonly invoke: Invoke,
+    private readonly onInvocation: (invocation: Invocation) => void = () => {},
+    /** Executions at a time of all functions. Default: AWS's for an account in a region. */
+    readonly accountLimit = 1000,
+  ) {}
 
   /** Runs a function, and reports what became of it. @throws {Throttled} at the limit. */
   readonly start: Invoke = async (name, event, requestId) => {
     if (this.running >= this.accountLimit) {
-      this.#onInvocation({ function: name, outcome: 'throttled' });
+      this.onInvocation({ function: name, outcome: 'throttled' });
       throw new Throttled();
     }
     this.running += 1;
@@ -59,10 +52,10 @@ export class Executions {
     const startedAtMs = performance.now();
     const report = (outcome: Invocation['outcome']) => {
       const durationMs = performance.now() - startedAtMs;
-      this.#onInvocation({ function: name, outcome, durationMs, running });
+      this.onInvocation({ function: name, outcome, durationMs, running });
     };
     try {
-      const result = await this.#invoke(name, event, requestId);
+      const result = await this.invoke(name, event, requestId);
       report('succeeded');
       return result;
     } catch (error) {
@@ -99,16 +92,9 @@ type QueuedFunction = Pick<FunctionDefinition, 'name' | 'asynchronous'>;
  * often as the function's settings say. One that is throttled waits, which is no attempt.
  */
 export class EventQueue {
-  readonly #options: EventQueueOptions;
-  readonly #retryDelaysMs: readonly number[];
-  readonly #nowMs: () => number;
   readonly #stopped = new AbortController();
 
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-    this.#retryDelaysMs = options.retryDelaysMs ?? [60_000, 120_000];
-    this.#nowMs = options.nowMs ?? (() => performance.now());
-  }
+  constructor(private readonly options: EventQueueOptions) {}
 
   /** Accepts an invocation and returns at once. */
   add(definition: QueuedFunction, event: string, requestId: string): void {
@@ -124,11 +110,12 @@ export class EventQueue {
 
   async #process(definition: QueuedFunction, event: string, requestId: string): Promise<void> {
     const { name, asynchronous } = definition;
-    const { executions } = this.#options;
+    const { executions, retryDelaysMs = [60_000, 120_000], onLog, onInvocation } = this.options;
+    const nowMs = this.options.nowMs ?? (() => performance.now());
     const { signal } = this.#stopped;
-    const endMs = this.#nowMs() + asynchronous.maximumAgeMs;
+    const endMs = nowMs() + asynchronous.maximumAgeMs;
     const attempt = async (): Promise<Attempt> => {
-      if (this.#nowMs() > endMs) return 'expired';
+      if (nowMs() > endMs) return 'expired';
       return executions.start(name, event, requestId).then(() => 'succeeded' as const, failed);
     };
     for (let retries = 0; ; retries += 1) {
@@ -137,10 +124,10 @@ export class EventQueue {
       if (outcome === 'expired' || retries === asynchronous.retries) {
         const reason = outcome === 'expired' ? 'too old' : `failed ${retries + 1} times`;
         const text = `${requestId} Asynchronous invocation dropped: ${reason}`;
-        this.#options.onInvocation?.({ function: name, outcome: 'dropped' });
-        return this.#options.onLog?.({ function: name, text });
+        onInvocation?.({ function: name, outcome: 'dropped' });
+        return onLog?.({ function: name, text });
       }
-      await sleep(this.#retryDelaysMs[retries] ?? 0, undefined, { signal });
+      await sleep(retryDelaysMs[retries] ?? 0, undefined, { signal });
     }
   }
 }

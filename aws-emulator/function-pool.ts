@@ -13,12 +13,13 @@ export interface FunctionLog {
 /** What Lambda reports as a function error: the function threw an error, crashed or timed out. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
-  /** Name of the thrown error, or Lambda's error type, such as `Sandbox.Timedout`. */
-  readonly errorType: string;
 
-  constructor(errorType: string, message: string) {
+  constructor(
+    /** Name of the thrown error, or Lambda's error type, such as `Sandbox.Timedout`. */
+    readonly errorType: string,
+    message: string,
+  ) {
     super(message);
-    this.errorType = errorType;
   }
 }
 
@@ -32,11 +33,7 @@ export interface FunctionPoolOptions {
 
 /** The instances of one function. A request gets an idle instance, or a new one up to a maximum. */
 export class FunctionPool {
-  readonly #definition: FunctionDefinition;
   readonly #handler: HandlerLocation;
-  readonly #size: number;
-  readonly #onLog: (line: FunctionLog) => void;
-  readonly #frozenMs: () => number;
   readonly #instances = new Set<FunctionInstance>();
   readonly #idle: FunctionInstance[] = [];
   readonly #waiting: ((instance: FunctionInstance | undefined) => void)[] = [];
@@ -44,14 +41,10 @@ export class FunctionPool {
 
   /** @throws {Error} if the bundle does not contain the handler's file. */
   constructor(
-    definition: FunctionDefinition,
-    { size = 8, onLog = () => {}, frozenMs = () => 0 }: FunctionPoolOptions = {},
+    private readonly definition: FunctionDefinition,
+    private readonly options: FunctionPoolOptions = {},
   ) {
-    this.#definition = definition;
     this.#handler = locateHandler(definition);
-    this.#size = size;
-    this.#onLog = onLog;
-    this.#frozenMs = frozenMs;
   }
 
   /** Number of instances, busy and idle. */
@@ -69,7 +62,7 @@ export class FunctionPool {
     const instance = await this.#acquire();
     if (instance === undefined) throw stopped();
     try {
-      return await instance.invoke(event, requestId, this.#frozenMs());
+      return await instance.invoke(event, requestId, this.options.frozenMs?.());
     } finally {
       this.#release(instance);
     }
@@ -95,7 +88,7 @@ export class FunctionPool {
       if (!idle.ended) return idle;
       this.#instances.delete(idle);
     }
-    if (this.#instances.size < this.#size) return this.#start();
+    if (this.#instances.size < (this.options.size ?? 8)) return this.#start();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -108,7 +101,7 @@ export class FunctionPool {
   }
 
   #start(): FunctionInstance {
-    const instance = new FunctionInstance(this.#definition, this.#handler, this.#onLog);
+    const instance = new FunctionInstance(this.definition, this.#handler, this.options.onLog);
     this.#instances.add(instance);
     return instance;
   }
@@ -136,8 +129,6 @@ interface Request {
 
 /** One execution environment of a function: a worker thread that serves one request at a time. */
 class FunctionInstance {
-  readonly #definition: FunctionDefinition;
-  readonly #onLog: (line: FunctionLog) => void;
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
   #ready = false;
@@ -147,12 +138,10 @@ class FunctionInstance {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    definition: FunctionDefinition,
+    private readonly definition: FunctionDefinition,
     handler: HandlerLocation,
-    onLog: (line: FunctionLog) => void,
+    private readonly onLog: (line: FunctionLog) => void = () => {},
   ) {
-    this.#definition = definition;
-    this.#onLog = onLog;
     this.#worker = new Worker(join(import.meta.dirname, 'function-worker.mjs'), {
       workerData: handler,
       env: { ...definition.environment },
@@ -218,7 +207,7 @@ class FunctionInstance {
 
   // The timeout starts here and not when the thread starts: in Lambda it excludes the initialization.
   #begin({ event, requestId, frozenMs }: Request): void {
-    const { name, arn, memoryMb, timeoutMs } = this.#definition;
+    const { name, arn, memoryMb, timeoutMs } = this.definition;
     this.#worker.postMessage({
       event,
       context: {
@@ -273,7 +262,7 @@ class FunctionInstance {
 
   #log(text: string): void {
     const trimmed = text.trimEnd();
-    if (trimmed !== '') this.#onLog({ function: this.#definition.name, text: trimmed });
+    if (trimmed !== '') this.onLog({ function: this.definition.name, text: trimmed });
   }
 }
 

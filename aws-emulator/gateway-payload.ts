@@ -6,21 +6,23 @@ import { localAccount } from './template.ts';
 /** A request as the gateway has read it. */
 export interface GatewayRequest {
   readonly message: IncomingMessage;
-  readonly body: Buffer;
   /** Decoded, without the query. */
   readonly path: string;
   /** Not decoded, without the question mark. */
   readonly query: string;
   readonly requestId: string;
-  readonly time: Date;
 }
 
 /**
  * Creates the event of a request in API Gateway's payload format 2.0: the path is decoded, the query
  * string is not; header names are in lower case; values of repeated names are joined with commas.
  */
-export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGatewayProxyEventV2 {
-  const { message, path, query, requestId, time } = request;
+export function gatewayEvent(
+  { message, path, query, requestId }: GatewayRequest,
+  body: Buffer,
+  time: Date,
+  match: RouteMatch,
+): APIGatewayProxyEventV2 {
   const sourceIp = message.socket.remoteAddress ?? '';
   const { cookie, ...headers } = joinedHeaders(message);
   const host = headers.host ?? '';
@@ -59,7 +61,7 @@ export function gatewayEvent(request: GatewayRequest, match: RouteMatch): APIGat
       time: commonLogTime(time),
       timeEpoch: time.getTime(),
     },
-    ...eventBody(request.body, headers['content-type']),
+    ...eventBody(body, headers['content-type']),
   };
 }
 

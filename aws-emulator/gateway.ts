@@ -2,10 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Invoke, Throttled } from './executions.ts';
 import { FunctionError } from './function-pool.ts';
-import { functionResponse, type GatewayResponse, gatewayEvent } from './gateway-payload.ts';
-import { closeServer } from './loopback.ts';
+import {
+  functionResponse,
+  type GatewayRequest,
+  type GatewayResponse,
+  gatewayEvent,
+} from './gateway-payload.ts';
+import { closeServer, readBody } from './loopback.ts';
 import { type GatewayRoute, matchRoute, type RouteMatch, type Throttle } from './routes.ts';
 
 export type { GatewayResponse, RouteMatch };
@@ -155,15 +161,11 @@ interface OpenApi {
 }
 
 /** A request before its body. */
-interface Request {
-  readonly message: IncomingMessage;
+interface Request extends Omit<GatewayRequest, 'path'> {
   readonly method: string;
-  /** Decoded, without the query. Undefined if it cannot be decoded. */
+  /** Undefined if it cannot be decoded. */
   readonly path: string | undefined;
-  /** Not decoded, without the question mark. */
-  readonly query: string;
   readonly match: RouteMatch | undefined;
-  readonly requestId: string;
 }
 
 function readRequest(message: IncomingMessage, routes: readonly GatewayRoute[]): Request {
@@ -177,19 +179,17 @@ function readRequest(message: IncomingMessage, routes: readonly GatewayRoute[]):
 
 /** Handles a request as an API Gateway HTTP API does. */
 async function handleRequest(
-  { message, path, query, match, requestId }: Request,
+  { path, match, ...request }: Request,
   { invoke, wallClock, buckets }: OpenApi,
   pages: Pages,
 ): Promise<GatewayResponse | Refusal> {
   const time = new Date(wallClock());
-  const body = await readBody(message);
+  const body = await readBody(request.message, bodyLimitBytes);
   if (path === undefined) return 'badRequest';
-  if (match === undefined) return (await pages(message)) ?? 'notFound';
+  if (match === undefined) return (await pages(request.message)) ?? 'notFound';
   if (buckets.get(match.route)?.take() === false) return 'throttled';
   if (body === undefined) return 'tooLarge';
-  const event = JSON.stringify(
-    gatewayEvent({ message, body, path, query, requestId, time }, match),
-  );
+  const event = JSON.stringify(gatewayEvent({ ...request, path }, body, time, match));
   if (Buffer.byteLength(event) > eventLimitBytes) return 'tooLarge';
   const { functionName, timeoutMs } = match.route;
   // Lambda gives the invocation an id of its own.
@@ -211,27 +211,9 @@ async function within(
   timeoutMs: number,
   response: Promise<GatewayResponse | Refusal>,
 ): Promise<GatewayResponse | Refusal> {
-  let timer: NodeJS.Timeout | undefined;
-  const timedOut = new Promise<Refusal>((resolve) => {
-    timer = setTimeout(() => resolve('unavailable'), timeoutMs);
-  });
-  try {
-    return await Promise.race([response, timedOut]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Reads the whole body, also one that is too long. @returns undefined if it is too long. */
-async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let lengthBytes = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    lengthBytes += chunk.length;
-    if (lengthBytes > bodyLimitBytes) chunks.length = 0;
-    else chunks.push(chunk);
-  }
-  return lengthBytes > bodyLimitBytes ? undefined : Buffer.concat(chunks);
+  const waiting = new AbortController();
+  const timedOut = sleep(timeoutMs, 'unavailable' as const, { signal: waiting.signal });
+  return Promise.race([response, timedOut]).finally(() => waiting.abort());
 }
 
 function decodePath(path: string): string | undefined {
@@ -264,24 +246,23 @@ function write(
  * Throttles as API Gateway does. The bucket starts with `burst` tokens. Each request takes one, and
  * `ratePerSecond` tokens are added per second up to `burst`.
  */
-export class TokenBucket {
-  readonly #throttle: Throttle;
-  readonly #nowMs: () => number;
+class TokenBucket {
   #tokens: number;
   #filledAtMs: number;
 
   /** @param nowMs a clock that never goes back. */
-  constructor(throttle: Throttle, nowMs: () => number) {
-    this.#throttle = throttle;
-    this.#nowMs = nowMs;
+  constructor(
+    private readonly throttle: Throttle,
+    private readonly nowMs: () => number,
+  ) {
     this.#tokens = throttle.burst;
     this.#filledAtMs = nowMs();
   }
 
   /** Takes a token. @returns false if the bucket is empty. */
   take(): boolean {
-    const { ratePerSecond, burst } = this.#throttle;
-    const nowMs = this.#nowMs();
+    const { ratePerSecond, burst } = this.throttle;
+    const nowMs = this.nowMs();
     const added = ((nowMs - this.#filledAtMs) / 1000) * ratePerSecond;
     this.#tokens = Math.min(burst, this.#tokens + added);
     this.#filledAtMs = nowMs;

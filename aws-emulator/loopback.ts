@@ -55,6 +55,24 @@ export function isAllowedRequest({
   );
 }
 
+/**
+ * Reads the whole body, also one that is longer than the limit, so that the connection can serve the next request.
+ * @returns undefined if it is longer.
+ */
+export async function readBody(
+  message: IncomingMessage,
+  limitBytes: number,
+): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let lengthBytes = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    lengthBytes += chunk.length;
+    if (lengthBytes > limitBytes) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  return lengthBytes > limitBytes ? undefined : Buffer.concat(chunks);
+}
+
 /** What arrives on a forgotten connection gets a reset, or no answer at all. */
 export type AfterForgetting = 'reset' | 'silence';
 

@@ -1,11 +1,26 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createECDH, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { localConfig } from '../admin/local-config.ts';
+import { projectRegistry } from '../admin/project-registry.ts';
+import { projectTables } from '../admin/project-tables.ts';
+import { pathOf } from '../contract/text/addresses.ts';
+import type { NotificationResult, SendResult } from '../contract/wire/notification.ts';
+import { routes } from '../contract/wire/routes.ts';
+import { documentClient } from '../lambdas/store/dynamo.ts';
+import { endpointHash, type KeyedProject, subscriptionKey } from '../lambdas/store/items.ts';
+import { projectStore } from '../lambdas/store/projects.ts';
+import {
+  batchImport,
+  type ImportedSubscription,
+  importSubscriptions,
+} from '../lambdas/store/subscription-import.ts';
 import { provideAssembly } from '../local/assembly.ts';
-import type { BroadcastResult, BroadcastTask } from './broadcast/run.ts';
-import { certificate } from './certificate.ts';
-import { bundle, startChild, temporaryFolder } from './processes.ts';
-import type { Latency, PushServerCounts } from './push-server.ts';
+import { type Stack, startStack } from '../local/stack.ts';
+import { bundle, startChild } from './processes.ts';
+import type { Latency } from './push-server.ts';
 import {
   describeLatency,
   latencyOption,
@@ -24,6 +39,12 @@ interface Options {
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
+const projectId = 'bench';
+/** One in this many subscriptions is gone. */
+const goneEvery = 100;
+/** Number of key pairs. Further subscriptions share them. */
+const keyPairs = 500;
+
 const command = measurement('bench:broadcast', 'Measures broadcasts through the local stack.')
   .option(
     '--subscribers <N,…>',
@@ -38,15 +59,18 @@ await runMeasurement(command, measure);
 async function measure({ subscribers, latency, async: isAsync = false }: Options) {
   // In the folder of all temporary files, so that a cached assembly can be used.
   const assembly = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
+  const pushServer = startChild(await bundle('bench/push-server.ts'), latency);
   const runs: Awaited<ReturnType<typeof runBroadcast>>[] = [];
   try {
+    const { port } = await pushServer.receive<{ port: number }>();
     await provideAssembly({ directory: assembly });
     for (const size of subscribers) {
       progress(`Sending to ${size} subscribers …`);
-      runs.push(await runBroadcast({ assembly, subscribers: size, isAsync }, latency));
+      runs.push(await runBroadcast(assembly, `https://127.0.0.1:${port}`, size, isAsync));
     }
   } finally {
     await rm(assembly, { recursive: true });
+    await pushServer.stop();
   }
   return {
     json: { latency, runs },
@@ -61,24 +85,121 @@ async function measure({ subscribers, latency, async: isAsync = false }: Options
   };
 }
 
-/** Starts a push server, and a stack with this many subscribers that sends one broadcast. */
-async function runBroadcast(task: Omit<BroadcastTask, 'pushOrigin'>, latency: Latency) {
-  const pushServer = startChild(await bundle('bench/push-server.ts'), latency);
-  const { port } = await pushServer.receive<{ port: number }>();
-  const ca = join(temporaryFolder, 'ca.pem');
-  await writeFile(ca, certificate.cert);
-  const stack = startChild(
-    'bench/broadcast/run.ts',
-    { ...task, pushOrigin: `https://127.0.0.1:${port}` },
-    { env: { NODE_EXTRA_CA_CERTS: ca }, execArgv: ['--import', 'tsx'] },
-  );
+/** Starts a stack with this many subscribers, which sends one broadcast. */
+async function runBroadcast(
+  assembly: string,
+  pushOrigin: string,
+  subscribers: number,
+  isAsync: boolean,
+) {
+  /** Calls to DynamoDB during the broadcast, by operation. */
+  let calls: Record<string, number> = {};
+  const stack = await startStack({
+    assembly,
+    environment: { EXTRA_PUSH_ORIGINS: pushOrigin },
+    onDynamoDbCall: ({ operation }) => {
+      calls[operation] = (calls[operation] ?? 0) + 1;
+      return undefined;
+    },
+  });
   try {
-    const { subscribers } = task;
-    const { result, seconds, ...report } = await stack.receive<BroadcastResult>();
-    pushServer.send({});
-    const { handshakes, received } = await pushServer.receive<PushServerCounts>();
-    return { subscribers, result, seconds, handshakes, received, ...report };
+    const secretKey = await seed(stack.dynamodb, pushOrigin, subscribers);
+    const owner = { baseUrl: stack.baseUrl, secretKey };
+    // Starts the function, so that the measurement excludes its cold start.
+    await broadcast(owner, { title: 'Nobody', userIds: ['nobody'] }, false);
+    calls = {};
+    const start = performance.now();
+    const result = await broadcast(owner, { title: 'Hello', body: 'x'.repeat(200) }, isAsync);
+    const seconds = (performance.now() - start) / 1000;
+    return { subscribers, result, seconds, calls };
   } finally {
-    await Promise.all([pushServer.stop(), stack.exited]);
+    await stack.stop();
+  }
+}
+
+interface Owner {
+  readonly baseUrl: string;
+  readonly secretKey: string;
+}
+
+/** @param isAsync whether the caller does not wait, and reads the notification until it is sent. */
+async function broadcast({ baseUrl, secretKey }: Owner, notification: object, isAsync: boolean) {
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${secretKey}`,
+    ...(isAsync && { prefer: 'respond-async' }),
+  };
+  const request = { method: 'POST', headers, body: JSON.stringify(notification) };
+  const sent = await call<SendResult>(baseUrl + pathOf(routes.send, { projectId }), request);
+  if (!isAsync) return sent;
+  const url = baseUrl + pathOf(routes.getNotification, { projectId, notificationId: sent.id });
+  for (;;) {
+    const read = await call<NotificationResult>(url, { headers });
+    if (read.status !== 'sending') return read;
+    await sleep(250);
+  }
+}
+
+async function call<Body>(url: string, request: RequestInit): Promise<Body> {
+  const response = await fetch(url, request);
+  const body = await response.json();
+  if (response.ok) return body as Body;
+  throw new Error(`${url} returned ${response.status}: ${JSON.stringify(body)}`);
+}
+
+/**
+ * Creates a project and writes its subscriptions into the tables.
+ * @returns the project's secret key.
+ */
+async function seed(
+  { endpoint, tables }: Stack['dynamodb'],
+  pushOrigin: string,
+  subscribers: number,
+): Promise<string> {
+  const dynamo = documentClient(localConfig(endpoint));
+  const clock = () => new Date();
+  try {
+    const names = projectTables(tables);
+    const { secretKey } = await projectRegistry(dynamo, names, clock).create({
+      projectId,
+      // The benchmark reads the notification several times per second.
+      plan: { rateLimitPerMinute: null, subscriberCap: null },
+      random: randomBytes,
+    });
+    const projects = projectStore(dynamo, names.projects, clock);
+    const importBatch = batchImport(dynamo, names, projects, subscribers);
+    const project = await projects.find(projectId);
+    const items = subscriptions(project!, pushOrigin, subscribers);
+    await importSubscriptions(items, { projectId, importBatch, sleep });
+    return secretKey;
+  } finally {
+    dynamo.destroy();
+  }
+}
+
+async function* subscriptions(
+  project: KeyedProject,
+  origin: string,
+  count: number,
+): AsyncGenerator<ImportedSubscription> {
+  const curve = createECDH('prime256v1');
+  const keys = Array.from({ length: Math.min(keyPairs, count) }, () => ({
+    p256dh: curve.generateKeys(),
+    auth: randomBytes(16),
+  }));
+  const now = Date.now();
+  for (let index = 0; index < count; index += 1) {
+    const folder = index % goneEvery === 0 ? 'gone' : 'push';
+    // Its length is that of an FCM endpoint.
+    const path = `/${folder}/${randomBytes(115).toString('base64url')}`;
+    yield {
+      ...subscriptionKey(project.ref, endpointHash(project, origin + path)),
+      origin,
+      path,
+      ...keys[index % keys.length]!,
+      createdAt: now,
+      updatedAt: now,
+      vapidPairNumber: 0,
+    };
   }
 }

@@ -1,22 +1,8 @@
+import { readFileSync } from 'node:fs';
+
 /**
  * A self-signed certificate for 127.0.0.1, valid for 100 years, and its private key. Both are public
  * and protect nothing: they let tests use TLS without a tool that creates certificates.
  */
-export const certificate = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgTz+E4oXGXAgyi50m
-A5otdxFtqkmIehXRtJ/GU3xcos6hRANCAAT9RDV0I0KULYzFl53NF0y7DLIpxfzo
-InKh8WjVJVgz2nof1iw8BB7bUWQlbTdWVmHBe0wfeFYt9hgRPbh7jrTq
------END PRIVATE KEY-----`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBkTCCATagAwIBAgIUNJpDljLJQX/iKGghblZYL0+DtSMwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMDE5MjY0NFoYDzIxMjYxMDI3
-MTkyNjQ0WjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAT9RDV0I0KULYzFl53NF0y7DLIpxfzoInKh8WjVJVgz2nof1iw8BB7b
-UWQlbTdWVmHBe0wfeFYt9hgRPbh7jrTqo2QwYjAdBgNVHQ4EFgQUZ7VmR5pPEb7Q
-6t4IFKg0NX/9+eQwHwYDVR0jBBgwFoAUZ7VmR5pPEb7Q6t4IFKg0NX/9+eQwDwYD
-VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0kAMEYC
-IQDEMZwMvaBIEKLiBdc7SuzdPoYBK6hDBcm4sLo5xLOk3AIhAM/qLybPSrJBJ5cM
-z1nehNhgnhThJOrth4GGQJYcZEFJ
------END CERTIFICATE-----`,
-};
+const pem = readFileSync('bench/certificate.pem', 'utf8');
+export const certificate = { key: pem, cert: pem };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 /** For files until this process exits. */
-export const temporaryFolder = mkdtempSync(join(tmpdir(), 'carillon-bench-'));
+const temporaryFolder = mkdtempSync(join(tmpdir(), 'carillon-bench-'));
 process.once('exit', () => rmSync(temporaryFolder, { recursive: true }));
 
 /**
@@ -37,12 +37,8 @@ export async function bundle(entry: string): Promise<string> {
 }
 
 /** Starts a program in a process that ends with this one. The program gets the arguments as JSON. */
-export function startChild(
-  file: string,
-  args: object = {},
-  { env = {}, execArgv = [] }: { readonly env?: object; readonly execArgv?: string[] } = {},
-) {
-  const child = fork(file, [JSON.stringify(args)], { env: { ...process.env, ...env }, execArgv });
+export function startChild(file: string, args: object) {
+  const child = fork(file, [JSON.stringify(args)], { execArgv: [] });
   const exited = once(child, 'exit');
   return {
     /** Waits for the next message. @throws {Error} if the process exits without one. */
@@ -54,7 +50,6 @@ export function startChild(
       return message;
     },
     send: (message: object) => child.send(message),
-    exited,
     /** Kills the process. */
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill();

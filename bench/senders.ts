@@ -30,7 +30,6 @@ interface Load extends Pick<SenderTask, 'pushes' | 'warmUpPushes' | 'inFlight' |
 /** One run of a sender. */
 interface Run extends SenderResult {
   readonly pushesPerSecond: number;
-  readonly handshakes: number;
 }
 
 interface Options {
@@ -96,7 +95,6 @@ function resultsOf(turns: readonly (readonly Run[])[], index: number) {
     /** The floor's part of this sender's CPU time, measured in the same process. */
     floorShare: medianOf((run) => run.floorUsPerPush / run.cpuUsPerPush),
     peakMemoryMB: medianOf((run) => run.peakMemoryMB),
-    handshakes: medianOf((run) => run.handshakes),
   };
 }
 
@@ -120,14 +118,14 @@ async function runSender(
   try {
     const result = await sender.receive<SenderResult>();
     pushServer.send({});
-    const { accepted, refused, handshakes } = await pushServer.receive<PushServerCounts>();
+    const { accepted, refused } = await pushServer.receive<PushServerCounts>();
     const expected = load.warmUpPushes + load.pushes;
     if (refused > 0 || accepted !== expected) {
       throw new Error(
         `${entry}: the push server accepted ${accepted} of ${expected} pushes and refused ${refused}.`,
       );
     }
-    return { ...result, pushesPerSecond: load.pushes / result.seconds, handshakes };
+    return { ...result, pushesPerSecond: load.pushes / result.seconds };
   } finally {
     await Promise.all([pushServer.stop(), sender.stop()]);
   }

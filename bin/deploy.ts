@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { runDeploy } from '../admin/deploy/run.ts';
+import { runDeploy } from '../admin/deploy/deploy.ts';
 import { cdkJson } from '../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../admin/terminal/terminal.ts';
 import { executionPolicy } from '../lib/execution-policy.ts';

@@ -26,12 +26,9 @@ export async function demoProject(
   const dynamo = documentClient(localConfig(dynamodb.endpoint));
   try {
     const registry = projectRegistry(dynamo, projectTables(dynamodb.tables), () => new Date());
-    const { Item } = await dynamo.send(
-      new GetCommand({
-        TableName: dynamodb.tables.PROJECTS_TABLE,
-        Key: { projectId: demoProjectId },
-      }),
-    );
+    const Key = { projectId: demoProjectId };
+    const TableName = dynamodb.tables.PROJECTS_TABLE;
+    const { Item } = await dynamo.send(new GetCommand({ TableName, Key }));
     const existing = Item as ProjectItem | undefined;
     const storedKey = dataDir && (await readKey(dataDir));
     const isKnown = storedKey && hashKey(storedKey) === existing?.secretKeyHash;

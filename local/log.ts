@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises';
 import type { FunctionLog } from 'aws-emulator/function-pool';
 import type { AccessLine } from 'aws-emulator/gateway';
 import { type Paint, plain } from '../admin/terminal/terminal.ts';
+import { parseJson } from '../contract/text/text.ts';
 import { projectIdSchema } from '../contract/wire/fields.ts';
 
 /** The functions' output: one JSON object per line, `{ time, function, log }`. */
@@ -18,7 +19,9 @@ export function functionLog(file = functionLogFile) {
       // Readable by its owner only: logs may contain personal data.
       stream ??= createWriteStream(file, { mode: 0o600 });
       const time = new Date().toISOString();
-      stream.write(`${JSON.stringify({ time, function: name, log: parseIfJson(text) })}\n`);
+      // The functions log JSON objects. Warnings of Node.js are text.
+      const log = parseJson(text) ?? text;
+      stream.write(`${JSON.stringify({ time, function: name, log })}\n`);
     },
     async close() {
       if (stream === undefined) return;
@@ -26,15 +29,6 @@ export function functionLog(file = functionLogFile) {
       await finished(stream);
     },
   };
-}
-
-/** The functions log JSON objects. Warnings of Node.js are text. */
-function parseIfJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The line that is printed for a request: `POST /api/v1/projects/demo → 201  12 ms`. */

@@ -1,7 +1,7 @@
-import { Argument, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
-import { limits } from '../../contract/wire/limits.ts';
 import type { Confirmation } from '../terminal/ask.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { type Paint, type ProgressBar, printable, type Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';
 
@@ -10,14 +10,17 @@ export interface Context extends Omit<Connection, 'close'> {
   readonly terminal: Terminal;
   /** Whether results are printed as JSON. */
   readonly isJson: boolean;
+  /** The options of the commands that have them. */
+  readonly yes: true | undefined;
+  readonly dryRun: true | undefined;
   /** Styles of the output. */
   readonly paint: Paint;
-  /** Prints the result: the value as JSON under `--json`, the text otherwise. */
+  /** Prints the result: the value as JSON under `--json`; otherwise the text, and whether it was a dry run. */
   print(value: unknown, text: string): void;
   /** A command to type next, for the same stack. */
   next(command: string): string;
   /** @throws {CommandError} unless the operator agrees, or has with `--yes`. */
-  confirm(confirmation: Confirmation): Promise<void>;
+  confirm(confirmation: Omit<Confirmation, 'yes'>): Promise<void>;
   /** Draws a bar while the task runs. @param total items. */
   withBar<Result>(
     label: string,
@@ -29,9 +32,18 @@ export interface Context extends Omit<Connection, 'close'> {
 /** Connects to the stack, runs the task and closes the connection. */
 export type RunOnStack = (task: (context: Context) => Promise<void>) => Promise<void>;
 
-export function projectIdArgument(): Argument {
-  return new Argument('<projectId>', 'id of the project').argParser(readProjectId);
+/** A command on one project. @param examples the arguments after its name. */
+export function projectCommand(
+  name: string,
+  description: string,
+  ...examples: readonly string[]
+): Command {
+  return newCommand(name, description, ...examples).addArgument(
+    new Argument('<projectId>', 'id of the project').argParser(readProjectId),
+  );
 }
+
+export const dryRunOption = ['--dry-run', 'print what would happen, and change nothing'] as const;
 
 /** @throws {InvalidArgumentError} */
 export function readProjectId(text: string): string {
@@ -39,11 +51,6 @@ export function readProjectId(text: string): string {
   throw new InvalidArgumentError(
     'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
   );
-}
-
-/** @throws {InvalidArgumentError} */
-export function readProjectName(name: string): string {
-  return readName(name, name.length, limits.projectNameLength);
 }
 
 /**
@@ -55,23 +62,6 @@ export function readName(name: string, length: number, most: number): string {
   throw new InvalidArgumentError(
     `Use 1 to ${most} characters, not only blanks, without control characters.`,
   );
-}
-
-export interface YesOption {
-  readonly yes?: true;
-}
-
-export interface DryRunOption {
-  readonly dryRun?: true;
-}
-
-export function dryRunOption(): Option {
-  return new Option('--dry-run', 'print what would happen, and change nothing');
-}
-
-/** The last line of a result. */
-export function dryRunText(dryRun: true | undefined): string {
-  return dryRun ? 'This was a dry run: nothing was changed.\n' : '';
 }
 
 const unitsMs = { m: 60_000, h: 60 * 60_000, d: 24 * 60 * 60_000 } as const;

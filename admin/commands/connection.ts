@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
-import { type Quotas, quotasSchema } from '../../contract/infrastructure/aws-quotas.ts';
+import { quotasSchema } from '../../contract/infrastructure/aws-quotas.ts';
 import {
   type DeployedSettings,
   readEnvironment,
@@ -20,6 +20,7 @@ import {
 } from '../../contract/infrastructure/tables.ts';
 import { documentClient } from '../../lambdas/store/dynamo.ts';
 import { deployCall } from '../calls.ts';
+import { deployedStack } from '../deployed-stack.ts';
 import { type AwsFacts, awsFacts, type LambdaFacts, lambdaFacts } from '../doctor/aws-facts.ts';
 import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
@@ -70,30 +71,21 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     throw new ConnectionError('No local stack is running. Start one with: npm start');
   });
   const { baseUrl, pushService, lambda, dynamodb, settings } = parseLocalState(text, stateFile);
-  const tables = projectTables(dynamodb.tables);
   // The state file remains if the local stack was killed.
   await fetch(dynamodb.endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
     throw new ConnectionError('The local stack does not respond. Start it again with: npm start', {
       cause,
     });
   });
-  const { dynamo, ...stores } = open(tables, localConfig(dynamodb.endpoint));
   const lambdaClient = new LambdaClient(localConfig(lambda.endpoint));
-  const functions = lambdaFacts(lambdaClient, async () => lambda.functions);
-  return {
-    ...stores,
-    dynamo,
-    tables,
+  return connectionOf(openTables(localConfig(dynamodb.endpoint)), {
+    tables: projectTables(dynamodb.tables),
     baseUrl,
     settings,
-    functions,
+    functions: lambdaFacts(lambdaClient, async () => lambda.functions),
     aws: undefined,
     pushService: pushService.replace(/^http/, 'ws'),
-    close() {
-      functions.close();
-      dynamo.destroy();
-    },
-  };
+  });
 }
 
 function parseLocalState(text: string, stateFile: string) {
@@ -110,47 +102,45 @@ function parseLocalState(text: string, stateFile: string) {
 
 async function connectDeployed(service: string, region: string | undefined): Promise<Connection> {
   const cloudFormation = new CloudFormationClient(region === undefined ? {} : { region });
-  try {
-    const { region: resolvedRegion, credentials } = await signIn(
-      cloudFormation,
-      ' For a local stack, use --local.',
-    );
-    const outputs = await readOutputs(cloudFormation, service, resolvedRegion);
-    const { baseUrl, settings: settingsText, quotas: quotasText, ...tables } = outputs;
-    const settings = parseSettings(settingsText, service);
-    const quotas = parseQuotas(quotasText, service);
-    const config = { region: resolvedRegion, credentials };
-    const { dynamo, ...stores } = open(tables, config);
-    const path = service.split('/');
-    const aws = awsFacts({
-      stack: path[0]!,
-      service: serviceNameOf(path),
-      quotas,
-      cloudFormation,
-      dynamo,
-      tables,
-    });
-    const functions = lambdaFacts(new LambdaClient(config), aws.functionNames);
-    return {
-      ...stores,
-      dynamo,
-      tables,
-      baseUrl: baseUrl.replace(/\/$/, ''),
-      settings,
-      functions,
-      aws,
-      pushService: 'wss://push.services.mozilla.com',
-      close() {
-        functions.close();
-        aws.close();
-        dynamo.destroy();
-        cloudFormation.destroy();
-      },
-    };
-  } catch (error) {
-    cloudFormation.destroy();
-    throw error;
-  }
+  const config = await signIn(cloudFormation, ' For a local stack, use --local.');
+  const outputs = await readOutputs(cloudFormation, service, config.region);
+  const { baseUrl, settings, quotas, ...tables } = outputs;
+  const dynamo = openTables(config);
+  const path = service.split('/');
+  const aws = awsFacts({
+    stack: path[0]!,
+    service: serviceNameOf(path),
+    quotas: parse('quotas', quotas, service, (json) => quotasSchema.parse(json)),
+    cloudFormation,
+    dynamo,
+    tables,
+  });
+  return connectionOf(dynamo, {
+    tables,
+    baseUrl: baseUrl.replace(/\/$/, ''),
+    settings: parse('settings', settings, service, (json) =>
+      readEnvironment(settingNames, json as Record<string, string>),
+    ),
+    functions: lambdaFacts(new LambdaClient(config), aws.functionNames),
+    aws,
+    pushService: 'wss://push.services.mozilla.com',
+  });
+}
+
+function connectionOf(
+  dynamo: DynamoDBDocumentClient,
+  stack: Omit<Connection, 'dynamo' | 'registry' | 'close'>,
+): Connection {
+  return {
+    ...stack,
+    dynamo,
+    registry: projectRegistry(dynamo, stack.tables, () => new Date()),
+    close() {
+      stack.functions.close();
+      stack.aws?.close();
+      dynamo.destroy();
+    },
+  };
 }
 
 /**
@@ -172,20 +162,10 @@ export async function signIn({ config }: CloudFormationClient, advice = '') {
   return { region, credentials };
 }
 
-function open(tables: ProjectTables, config: DynamoDBClientConfig) {
-  // Commands have more time than functions.
-  const dynamo = documentClient({
-    maxAttempts: 5,
-    requestHandler: {
-      connectionTimeout: 5000,
-      requestTimeout: 20_000,
-      throwOnRequestTimeout: true,
-    },
-    ...config,
-  });
-  const clock = () => new Date();
-  const registry = projectRegistry(dynamo, tables, clock);
-  return { dynamo, registry };
+/** Commands have more time than functions. */
+function openTables(config: DynamoDBClientConfig): DynamoDBDocumentClient {
+  const times = { connectionTimeout: 5000, requestTimeout: 20_000, throwOnRequestTimeout: true };
+  return documentClient({ maxAttempts: 5, requestHandler: times, ...config });
 }
 
 const tableOutputs = Object.fromEntries(
@@ -203,21 +183,20 @@ const outputNames = {
 type Outputs = Readonly<Record<keyof typeof outputNames, string>>;
 
 /** @throws {ConnectionError} */
-export async function readOutputs(
+async function readOutputs(
   cloudFormation: CloudFormationClient,
   service: string,
   region: string,
 ): Promise<Outputs> {
   const [stack = '', ...ids] = service.split('/');
   const prefix = outputPrefixOf(ids);
-  const response = await cloudFormation
-    .send(new DescribeStacksCommand({ StackName: stack }))
-    .catch((cause: unknown) => {
-      throw new ConnectionError(describeStackError(cause, stack, region), { cause });
-    });
-  const outputs = new Map(
-    response.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]),
-  );
+  const found = await deployedStack(cloudFormation, stack).status();
+  if (found === undefined) {
+    throw new ConnectionError(
+      `Stack "${stack}" does not exist in ${region}. Deploy it with ${deployCall}, or choose another with --stack or --region.`,
+    );
+  }
+  const { outputs } = found;
   const read = (start: string) =>
     Object.fromEntries(
       Object.entries(outputNames).map(([key, name]) => [key, outputs.get(start + name)]),
@@ -227,7 +206,7 @@ export async function readOutputs(
   // A service in the stack of another app.
   const { baseUrl } = outputNames;
   const others = [...outputs.keys()]
-    .flatMap((name) => (name?.endsWith(baseUrl) ? [name.slice(0, -baseUrl.length)] : []))
+    .flatMap((name) => (name.endsWith(baseUrl) ? [name.slice(0, -baseUrl.length)] : []))
     .filter(isComplete);
   if (others.length > 0) {
     const calls = others.map((other) => `--stack ${shellWord(`${stack}/${idsOf(other)}`)}`);
@@ -241,43 +220,19 @@ export async function readOutputs(
 
 const shellWord = (text: string) => (/^[\w./-]+$/.test(text) ? text : `'${text}'`);
 
-/** @param text the output `Settings`. @throws {ConnectionError} */
-export function parseSettings(text: string, stack: string): DeployedSettings {
-  return parse('settings', stack, () => readEnvironment(settingNames, JSON.parse(text)));
-}
-
-/** @param text the output `Quotas`. @throws {ConnectionError} */
-export function parseQuotas(text: string, stack: string): Quotas {
-  return parse('quotas', stack, () => quotasSchema.parse(JSON.parse(text)));
-}
-
-function parse<Value>(output: keyof Outputs, stack: string, read: () => Value): Value {
+/** @param text JSON of an output. @throws {ConnectionError} */
+function parse<Value>(
+  output: keyof Outputs,
+  text: string,
+  stack: string,
+  read: (json: unknown) => Value,
+): Value {
   try {
-    return read();
+    return read(JSON.parse(text));
   } catch (cause) {
     throw new ConnectionError(
       `The output ${outputNames[output]} of stack "${stack}" is malformed. Deploy the stack again.`,
       { cause },
     );
-  }
-}
-
-function describeStackError(error: unknown, stack: string, region: string): string {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  switch (name) {
-    // CloudFormation has no more specific error for a stack that does not exist.
-    case 'ValidationError':
-      return `Stack "${stack}" does not exist in ${region}. Deploy it with ${deployCall}, or choose another with --stack or --region.`;
-    case 'AccessDenied':
-    case 'AccessDeniedException':
-      return `These AWS credentials are not allowed to describe stack "${stack}" in ${region}.`;
-    case 'ExpiredToken':
-    case 'ExpiredTokenException':
-    case 'InvalidClientTokenId':
-    case 'SignatureDoesNotMatch':
-    case 'UnrecognizedClientException':
-      return 'The AWS credentials are expired or invalid. Sign in again.';
-    default:
-      return `Cannot describe stack "${stack}" in ${region}: ${message}`;
   }
 }

@@ -5,13 +5,12 @@ import type { VapidKeys } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { sdkSource } from '../calls.ts';
 import { readSecret } from '../terminal/ask.ts';
-import { newCommand } from '../terminal/command-line.ts';
 import { fieldLines } from '../terminal/table.ts';
 import { type Paint, plain, type Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
-import { projectIdArgument, type RunOnStack } from './command.ts';
-import { projectJson } from './project-view.ts';
+import { projectCommand, type RunOnStack } from './command.ts';
 import { addProjectOptions, type ProjectOptions, readPlan } from './set.ts';
+import { projectJson } from './show.ts';
 
 interface CreateOptions extends ProjectOptions {
   readonly vapidPublic?: string;
@@ -20,7 +19,7 @@ interface CreateOptions extends ProjectOptions {
 
 export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Command {
   const command = addProjectOptions(
-    newCommand(
+    projectCommand(
       'create',
       'Creates a project and prints its API key card.',
       'my-site --name "My site"',
@@ -28,7 +27,7 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       'my-site --user-ids signed',
       'my-site --vapid-private-file private-key.pem',
       'my-site --local --json',
-    ).addArgument(projectIdArgument()),
+    ),
   )
     .option(
       '--vapid-private-file <file>',

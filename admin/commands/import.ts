@@ -21,24 +21,17 @@ import {
   skipReasons,
 } from '../subscriptions/list-columns.ts';
 import { type ListFile, openList } from '../subscriptions/list-file.ts';
-import { newCommand } from '../terminal/command-line.ts';
-import { table } from '../terminal/table.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
-import {
-  type DryRunOption,
-  dryRunOption,
-  dryRunText,
-  projectIdArgument,
-  type RunOnStack,
-} from './command.ts';
+import { dryRunOption, projectCommand, type RunOnStack } from './command.ts';
 
-interface ImportOptions extends DryRunOption {
+interface ImportOptions {
   readonly channelsFromTags?: readonly string[];
   readonly applicationServerKey?: string;
 }
 
 export function importCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
+  return projectCommand(
     'import',
     'Adds subscriptions from a list of another service, a library or an export: lines of JSON, a JSON array, or CSV ' +
       'with a header; also gzip. Repeat it after an interruption: it continues.',
@@ -46,21 +39,21 @@ export function importCommand(runOnStack: RunOnStack): Command {
     'my-site onesignal.csv.gz --channels-from-tags news,offers',
     'my-site --local < lines.ndjson',
   )
-    .addArgument(projectIdArgument())
     .argument('[file]', 'file to read; - reads standard input', '-')
     .option('--channels-from-tags <names>', 'tags that become channels, with commas', readChannels)
     .option(
       '--application-server-key <key>',
       'key of the subscriptions, where the file has none (default: the current one of the project)',
     )
-    .addOption(dryRunOption())
+    .option(...dryRunOption)
     .action((projectId: string, file: string, options: ImportOptions) =>
-      runOnStack(async ({ dynamo, tables, settings, terminal, paint, print, withBar }) => {
+      runOnStack(async (context) => {
+        const { dynamo, tables, settings, terminal, dryRun, paint, print, withBar } = context;
         const clock = () => new Date();
         const projects = projectStore(dynamo, tables.projects, clock);
         const project = await projects.find(projectId);
         if (project === undefined) throw new ProjectNotFound(projectId);
-        const { dryRun, channelsFromTags, applicationServerKey } = options;
+        const { channelsFromTags, applicationServerKey } = options;
         const label = dryRun ? 'reading' : 'importing';
         const report = await withBar(label, await megabytesOf(file), async (update) => {
           const list = await openList(
@@ -78,7 +71,7 @@ export function importCommand(runOnStack: RunOnStack): Command {
           const { source = 'Carillon', taken, unused } = columns;
           return { ...imported, list: { form, packing, source, taken, unused: [...unused] } };
         });
-        print({ projectId, dryRun, ...report }, reportText(report, paint) + dryRunText(dryRun));
+        print({ projectId, dryRun, ...report }, reportText(report, paint));
         refuseIncomplete(projectId, report);
       }),
     );
@@ -101,7 +94,10 @@ interface ReadList extends Pick<ListFile, 'form' | 'packing'> {
 
 type Report = ImportReport & { readonly list: ReadList };
 
-const columns = [{ title: 'lines', align: 'right' }, { title: 'push service' }] as const;
+const columns: readonly Column<readonly [origin: string, rows: number]>[] = [
+  ['lines', ([, rows]) => countText(rows), 'right'],
+  ['push service', ([origin]) => origin],
+];
 
 function reportText(report: Report, paint: Paint): string {
   const { created, updated, unchanged, withUserId, withChannels, skipped, pushServices } = report;
@@ -110,12 +106,11 @@ function reportText(report: Report, paint: Paint): string {
     ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
   );
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
-  const rows = origins.map(([origin, count]) => [countText(count), origin]);
   return (
     `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
     `${countText(withUserId)} with a user id${withChannels > 0 ? `, ${countText(withChannels)} with channels` : ''}.\n` +
     (left.length > 0 ? `Rows left out:\n${left.join('')}` : '') +
-    (rows.length > 0 ? `\n${table(columns, rows, paint)}` : '')
+    (origins.length > 0 ? `\n${table(columns, origins, paint)}` : '')
   );
 }
 

@@ -3,11 +3,11 @@ import { Argument, type Command, Option } from 'commander';
 import { shellString } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
-import { newCommand } from '../terminal/command-line.ts';
-import { table } from '../terminal/table.ts';
+import type { ProjectRegistry } from '../project-registry.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { projectIdArgument, type RunOnStack, readLifetime, readName } from './command.ts';
-import { formatTime } from './project-view.ts';
+import { projectCommand, type RunOnStack, readLifetime, readName } from './command.ts';
+import { formatTime } from './show.ts';
 
 interface InviteOptions {
   readonly role: MemberRole;
@@ -15,12 +15,11 @@ interface InviteOptions {
 }
 
 export function inviteCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
+  return projectCommand(
     'invite',
     'Creates a member key for a person, and prints it once.',
     ...['my-site Ann --role sender', 'my-site "Ann Lee" --role viewer --expires 90d'],
   )
-    .addArgument(projectIdArgument())
     .addArgument(memberArgument())
     .addOption(
       new Option(
@@ -48,33 +47,35 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
 }
 
 export function membersCommand(runOnStack: RunOnStack): Command {
-  return newCommand('members', 'Lists the people who have a member key.', 'my-site')
-    .addArgument(projectIdArgument())
-    .action((projectId: string) =>
+  return projectCommand('members', 'Lists the people who have a member key.', 'my-site').action(
+    (projectId: string) =>
       runOnStack(async ({ registry, paint, print, next }) => {
         const now = new Date().toISOString();
         const members = (await registry.members(projectId)).map((member) => ({
           ...member,
           expired: member.expiresAt !== undefined && member.expiresAt <= now,
         }));
-        const columns = ['name', 'role', 'invited', 'key ends'].map((title) => ({ title }));
-        const rows = members.map(({ name, role, createdAt, expiresAt, expired }) => [
-          printable(name),
-          role,
-          formatTime(createdAt),
-          expiresAt === undefined
-            ? 'never'
-            : `${formatTime(expiresAt)}${expired ? ' (expired)' : ''}`,
-        ]);
         const none = `No members. Invite one:\n\n  ${next(`invite ${projectId} Ann --role sender`)}\n`;
-        print(members, rows.length === 0 ? none : table(columns, rows, paint));
+        print(members, members.length === 0 ? none : table(columns, members, paint));
       }),
-    );
+  );
 }
 
+type Member = Awaited<ReturnType<ProjectRegistry['members']>>[number];
+
+const columns: readonly Column<Member & { readonly expired: boolean }>[] = [
+  ['name', ({ name }) => printable(name)],
+  ['role', ({ role }) => role],
+  ['invited', ({ createdAt }) => formatTime(createdAt)],
+  [
+    'key ends',
+    ({ expiresAt, expired }) =>
+      expiresAt === undefined ? 'never' : `${formatTime(expiresAt)}${expired ? ' (expired)' : ''}`,
+  ],
+];
+
 export function revokeCommand(runOnStack: RunOnStack): Command {
-  return newCommand('revoke', 'Ends a member key.', 'my-site Ann')
-    .addArgument(projectIdArgument())
+  return projectCommand('revoke', 'Ends a member key.', 'my-site Ann')
     .addArgument(memberArgument())
     .action((projectId: string, name: string) =>
       runOnStack(async ({ registry, print }) => {

@@ -1,22 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
-import type { VapidKeys } from '../../contract/wire/project.ts';
+import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
 import { CommandError } from '../errors.ts';
-import { newCommand } from '../terminal/command-line.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { realWaiting } from '../vapid-rotation.ts';
-import {
-  type Context,
-  projectIdArgument,
-  type RunOnStack,
-  readDuration,
-  type YesOption,
-} from './command.ts';
+import { type Context, projectCommand, type RunOnStack, readDuration } from './command.ts';
 import { readPair } from './create.ts';
-import { formatTime, previousKeyEnd } from './project-view.ts';
+import { formatTime, previousKeyEnd } from './show.ts';
 
-interface RotateOptions extends YesOption {
+interface RotateOptions {
   readonly grace?: number;
   readonly revoke?: true;
   readonly dropPrevious?: true;
@@ -29,14 +22,13 @@ const identityGrace = '30d';
 const keys = { secret: rotateSecret, identity: rotateIdentity, vapid: rotateVapid };
 
 export function rotateCommand(runOnStack: RunOnStack, { input }: Terminal): Command {
-  const command = newCommand(
+  const command = projectCommand(
     'rotate',
     'Replaces the secret key, the identity key or the application server key (vapid) of a project.',
     ...['my-site secret --grace 24h', 'my-site secret --revoke --yes', 'my-site identity'],
     ...['my-site vapid', 'my-site vapid --drop-previous'],
     'my-site vapid --add-previous onesignal-key.pem',
   )
-    .addArgument(projectIdArgument())
     .addArgument(new Argument('<key>', 'key to replace').choices(Object.keys(keys)))
     .option(
       '--grace <duration>',
@@ -64,22 +56,26 @@ export function rotateCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
       if (key === 'vapid' && (grace !== undefined || (revoke && !dropPrevious))) {
         command.error('the previous application server key is valid until --drop-previous');
       }
-      if (addPrevious !== undefined) {
-        const pair = await readPair(command, input, addPrevious);
-        return runOnStack((context) => addPreviousVapid(context, projectId, pair));
-      }
-      const rotate = dropPrevious ? dropPreviousVapid : keys[key];
-      return runOnStack((context) => rotate(context, projectId, options));
+      const added = addPrevious && (await readPair(command, input, addPrevious));
+      await runOnStack(async (context) => {
+        if (added) {
+          const project = await context.registry.addPreviousVapid(projectId, added);
+          printVapid(context, project, addedText(context, project));
+        } else if (dropPrevious) {
+          await dropPreviousVapid(context, projectId, revoke === true);
+        } else {
+          await keys[key](context, projectId, options);
+        }
+      });
     });
   return command;
 }
 
 async function rotateSecret(
-  context: Context,
+  { registry, paint, print, confirm }: Context,
   projectId: string,
-  { grace, revoke, yes }: RotateOptions,
+  { grace, revoke }: RotateOptions,
 ): Promise<void> {
-  const { registry, paint, print, confirm } = context;
   const { previousKeyUntil: until } = await registry.get(projectId);
   if (!revoke && isInFuture(until)) {
     throw new CommandError(
@@ -89,16 +85,11 @@ async function rotateSecret(
   }
   if (grace === undefined) {
     const effect = `makes the present secret key of "${projectId}" invalid within 30 seconds; with --grace 24h it would stay valid for a day`;
-    await confirm({
-      effect,
-      expected: projectId,
-      refusal: 'The secret key was not replaced.',
-      yes,
-    });
+    const refusal = 'The secret key was not replaced.';
+    await confirm({ effect, expected: projectId, refusal });
   }
-  const rotated = await registry.rotateKey(projectId, randomBytes, grace);
-  const { secretKey } = rotated;
-  const { previousKeyUntil } = rotated.project;
+  const { project, secretKey } = await registry.rotateKey(projectId, randomBytes, grace);
+  const { previousKeyUntil } = project;
   print(
     { projectId, secretKey, previousKeyUntil },
     `The new secret key of "${projectId}", printed only once:\n\n  ${paint('yellow', secretKey)}\n\n` +
@@ -110,27 +101,18 @@ async function rotateSecret(
 }
 
 async function rotateIdentity(
-  context: Context,
+  { registry, paint, print, confirm }: Context,
   projectId: string,
-  options: RotateOptions,
+  { grace = readDuration(identityGrace), revoke }: RotateOptions,
 ): Promise<void> {
-  const { registry, paint, print, confirm } = context;
-  const { grace = readDuration(identityGrace), revoke, yes } = options;
   const { previousIdentityKeyUntil: until } = await registry.get(projectId);
   if (!revoke && isInFuture(until)) {
-    const effect =
-      `ends the previous identity key of "${projectId}" now, ` +
-      `which is valid until ${formatTime(until)}`;
-    await confirm({
-      effect,
-      expected: projectId,
-      refusal: 'The identity key was not replaced.',
-      yes,
-    });
+    const effect = `ends the previous identity key of "${projectId}" now, which is valid until ${formatTime(until)}`;
+    const refusal = 'The identity key was not replaced.';
+    await confirm({ effect, expected: projectId, refusal });
   }
-  const rotated = await registry.rotateIdentityKey(projectId, randomBytes, grace);
-  const { identityKey } = rotated;
-  const { previousIdentityKeyUntil } = rotated.project;
+  const { project, identityKey } = await registry.rotateIdentityKey(projectId, randomBytes, grace);
+  const { previousIdentityKeyUntil } = project;
   print(
     { projectId, identityKey, previousIdentityKeyUntil },
     `The new identity key of "${projectId}":\n\n  ${paint('yellow', identityKey)}\n\n` +
@@ -139,15 +121,12 @@ async function rotateIdentity(
 }
 
 async function rotateVapid(context: Context, projectId: string): Promise<void> {
-  const { registry, paint, print, next } = context;
-  const { vapidPublicKey, previousVapidPublicKey } = await registry.rotateVapid(projectId);
-  print(
-    {
-      projectId,
-      applicationServerKey: vapidPublicKey,
-      previousApplicationServerKey: previousVapidPublicKey,
-    },
-    `The new application server key of "${projectId}":\n\n  ${paint('cyan', vapidPublicKey)}\n\n` +
+  const { registry, paint, next } = context;
+  const project = await registry.rotateVapid(projectId);
+  printVapid(
+    context,
+    project,
+    `The new application server key of "${projectId}":\n\n  ${paint('cyan', project.vapidPublicKey)}\n\n` +
       'Put it into your pages. Each browser then subscribes with it at its next visit;\n' +
       'until then its pushes are signed with the previous pair.\n\n' +
       `Browsers that still use it:  ${next(`show ${projectId}`)}\n` +
@@ -155,54 +134,44 @@ async function rotateVapid(context: Context, projectId: string): Promise<void> {
   );
 }
 
-async function addPreviousVapid(
-  { registry, print, next }: Context,
-  projectId: string,
-  pair: VapidKeys,
-): Promise<void> {
-  const { vapidPublicKey, previousVapidPublicKey } = await registry.addPreviousVapid(
-    projectId,
-    pair,
-  );
-  print(
-    {
-      projectId,
-      applicationServerKey: vapidPublicKey,
-      previousApplicationServerKey: previousVapidPublicKey,
-    },
+function addedText({ next }: Context, { projectId, previousVapidPublicKey }: RegisteredProject) {
+  return (
     `"${projectId}" also has the application server key\n\n  ${previousVapidPublicKey}\n\n` +
-      'Functions know it within 30 seconds. Import the subscriptions that were made with it:\n\n' +
-      `  ${next(`subscriptions import ${projectId} <file> --application-server-key ${previousVapidPublicKey}`)}\n\n` +
-      'Each browser moves to the current key when it visits your site.\n' +
-      `To drop this one in the end:  ${next(`rotate ${projectId} vapid --drop-previous`)}\n`,
+    'Functions know it within 30 seconds. Import the subscriptions that were made with it:\n\n' +
+    `  ${next(`subscriptions import ${projectId} <file> --application-server-key ${previousVapidPublicKey}`)}\n\n` +
+    'Each browser moves to the current key when it visits your site.\n' +
+    `To drop this one in the end:  ${next(`rotate ${projectId} vapid --drop-previous`)}\n`
   );
 }
 
+function printVapid({ print }: Context, project: RegisteredProject, text: string): void {
+  const { projectId, vapidPublicKey, previousVapidPublicKey } = project;
+  const applicationServerKey = vapidPublicKey;
+  const previousApplicationServerKey = previousVapidPublicKey;
+  print({ projectId, applicationServerKey, previousApplicationServerKey }, text);
+}
+
+/** @param isForced whether to drop a pair that subscriptions still use. */
 async function dropPreviousVapid(
-  context: Context,
+  { registry, terminal, yes, print, confirm }: Context,
   projectId: string,
-  { revoke, yes }: RotateOptions,
+  isForced: boolean,
 ): Promise<void> {
-  const { registry, terminal, print, confirm } = context;
-  if (revoke && !yes) {
+  if (isForced && !yes) {
     const project = await registry.find(projectId);
     const users = project ? await registry.countPreviousPair(project) : 0;
     const effect =
       `permanently deletes the subscribers of "${projectId}" that use its previous ` +
       `application server key: ${countText(users)}`;
     const refusal = 'Nothing was deleted.';
-    if (users > 0) await confirm({ effect, expected: projectId, refusal, yes });
+    if (users > 0) await confirm({ effect, expected: projectId, refusal });
   }
-  const subscriptions = await registry.dropPreviousVapid(projectId, {
-    isForced: revoke === true,
-    waiting: {
-      ...realWaiting,
-      onWait: (ms) =>
-        terminal.messages.write(
-          `The key is dropped. Waiting ${ms / 1000} s, until all functions have forgotten it.\n`,
-        ),
-    },
-  });
+  const onWait = (ms: number) =>
+    terminal.messages.write(
+      `The key is dropped. Waiting ${ms / 1000} s, until all functions have forgotten it.\n`,
+    );
+  const waiting = { ...realWaiting, onWait };
+  const subscriptions = await registry.dropPreviousVapid(projectId, { isForced, waiting });
   print(
     { projectId, removed: { subscriptions } },
     `Dropped the previous application server key of "${projectId}". ` +

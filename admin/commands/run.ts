@@ -36,6 +36,9 @@ interface CommonOptions {
   readonly region?: string;
 }
 
+/** The options of every command, and those that several have. */
+interface GivenOptions extends CommonOptions, Partial<Pick<Context, 'yes' | 'dryRun'>> {}
+
 /**
  * The operator's command.
  * @param stateFile where a local stack writes its state.
@@ -66,8 +69,12 @@ export function runCarillon(
       location.region,
     );
 
+  let options: GivenOptions = location;
+  program.hook('preAction', (_, command) => {
+    options = command.optsWithGlobals();
+  });
   const runOnStack: RunOnStack = async (task) => {
-    const options = program.opts<CommonOptions>();
+    const { yes, dryRun } = options;
     const { close, ...connection } = await connectTo(locationOf(options, stateFile));
     const { registry } = connection;
     const isJson = options.json === true;
@@ -75,10 +82,15 @@ export function runCarillon(
       ...connection,
       terminal,
       isJson,
+      yes,
+      dryRun,
       paint: paintFor(terminal.output),
-      print: (value, text) => terminal.output.write(isJson ? `${printableJson(value)}\n` : text),
+      print(value, text) {
+        const last = dryRun ? 'This was a dry run: nothing was changed.\n' : '';
+        terminal.output.write(isJson ? `${printableJson(value)}\n` : text + last);
+      },
       next: (command) => `${programName} ${command}${stackOptions(options, location)}`,
-      confirm: (confirmation) => confirm(confirmation, terminal),
+      confirm: (confirmation) => confirm({ ...confirmation, yes }, terminal),
       async withBar(label, total, run) {
         const { update, stop } = progressBar(terminal.messages, label, total);
         return run(update).finally(stop);

@@ -1,25 +1,25 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import { type OldWorkerName, oldWorkerNames } from '../../contract/wire/message.ts';
 import { type Plan, type UserIdMode, userIdModes } from '../../contract/wire/project.ts';
 import { type RouteName, routeNames } from '../../contract/wire/routes.ts';
-import type { PlanChange } from '../project-registry.ts';
-import { newCommand } from '../terminal/command-line.ts';
+import type { PlanChange, ProjectChanges } from '../project-registry.ts';
 import { printable } from '../terminal/terminal.ts';
-import { projectIdArgument, type RunOnStack, readProjectName } from './command.ts';
-import { type ProjectView, projectText, projectView } from './project-view.ts';
+import { projectCommand, type RunOnStack, readName } from './command.ts';
+import { type ProjectView, projectText, projectView } from './show.ts';
 
 /** Long enough for a push to each browser, and for its look for another service worker a day later. */
 const longestMoveDays = 90;
 
 export function setCommand(runOnStack: RunOnStack): Command {
   const command = addProjectOptions(
-    newCommand(
+    projectCommand(
       'set',
       'Changes the name of a project, its limits, whether user ids need a signature, and what messages carry during a move.',
       ...['my-site --name "My new site"', 'my-site --subscriber-cap 5000 --send-cap default'],
       ...['my-site --user-ids signed', 'my-site --old-worker none', 'my-site --shown-sample 10'],
-    ).addArgument(projectIdArgument()),
+    ),
   )
     .addOption(
       new Option(
@@ -47,17 +47,20 @@ export function setCommand(runOnStack: RunOnStack): Command {
     if (until !== undefined && (oldWorker ?? 'none') === 'none') {
       command.error('--until is for --old-worker only');
     }
-    if (!changesPlan && [name, userIds, oldWorker].every((value) => value === undefined)) {
+    const changes: ProjectChanges = {
+      ...(name !== undefined && { name }),
+      ...(userIds && { userIds }),
+      ...(oldWorker && {
+        oldWorker: oldWorker === 'none' ? undefined : { name: oldWorker, until: until! },
+      }),
+    };
+    if (!changesPlan && Object.keys(changes).length === 0) {
       const shown = command.options.filter(({ hidden, long }) => !hidden && long !== '--until');
       const names = shown.map(({ long }) => long).join(', ');
       command.error(`nothing to change: give at least one of ${names}`);
     }
     await runOnStack(async ({ registry, settings, paint, print, next }) => {
-      if (name !== undefined) await registry.rename(projectId, name);
-      if (userIds !== undefined) await registry.setUserIds(projectId, userIds);
-      if (oldWorker === 'none') await registry.setOldWorker(projectId, undefined);
-      else if (oldWorker && until)
-        await registry.setOldWorker(projectId, { name: oldWorker, until });
+      if (Object.keys(changes).length > 0) await registry.change(projectId, changes);
       if (changesPlan) await registry.setPlan(projectId, plan);
       const usage = await registry.usage(projectId);
       const view = projectView(await registry.get(projectId), settings, usage);
@@ -134,7 +137,9 @@ type ActionLimits = Partial<Readonly<Record<RouteName, LimitOption>>>;
 
 export function addProjectOptions(command: Command): Command {
   return command
-    .option('--name <text>', 'name that people see', readProjectName)
+    .option('--name <text>', 'name that people see', (name: string) =>
+      readName(name, name.length, limits.projectNameLength),
+    )
     .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
     .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
     .addOption(apiName('--monthly-send-cap', 'sendCap'))

@@ -11,16 +11,8 @@ import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { CommandError } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { exportLine } from '../subscriptions/line.ts';
-import { newCommand } from '../terminal/command-line.ts';
 import { printable, printableLines, type Terminal } from '../terminal/terminal.ts';
-import {
-  type DryRunOption,
-  dryRunOption,
-  dryRunText,
-  projectIdArgument,
-  type RunOnStack,
-  type YesOption,
-} from './command.ts';
+import { dryRunOption, projectCommand, type RunOnStack } from './command.ts';
 import { importCommand } from './import.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
@@ -32,21 +24,20 @@ export function subscriptionsCommand(runOnStack: RunOnStack): Command {
 }
 
 function exportCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
+  return projectCommand(
     'export',
     'Writes all subscriptions of a project, one JSON object per line. Protect the file: it contains keys.',
     ...['my-site subscriptions.ndjson', 'my-site | gzip > backup.ndjson.gz'],
   )
-    .addArgument(projectIdArgument())
     .argument('[file]', 'file to write; - writes to standard output', '-')
     .option('--yes', 'replace an existing file without asking')
-    .action((projectId: string, file: string, { yes }: YesOption) =>
+    .action((projectId: string, file: string) =>
       runOnStack(async ({ registry, dynamo, tables, terminal, print, ...context }) => {
         await registry.get(projectId);
         if (file !== '-' && existsSync(file) && statSync(file).isFile()) {
           const effect = `replaces the file ${printable(file)}`;
           const refusal = 'Nothing was written.';
-          await context.confirm({ effect, expected: projectId, refusal, yes });
+          await context.confirm({ effect, expected: projectId, refusal });
         }
         const { subscribers } = await registry.usage(projectId);
         const total = file === '-' ? 0 : subscribers;
@@ -80,28 +71,23 @@ function write(pages: AsyncIterable<string>, file: string, { output }: Terminal)
   return pipeline(shown, output, { end: false });
 }
 
-interface PruneOptions extends YesOption, DryRunOption {
-  readonly unseenDays: number;
-}
-
 const dayMs = 24 * 60 * 60 * 1000;
 
 function pruneCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
+  return projectCommand(
     'prune',
     'Removes the subscriptions of browsers that have not visited the site for long. Repeat it after an interruption: it continues.',
     ...['my-site --unseen-days 180 --dry-run', 'my-site --unseen-days 180'],
   )
-    .addArgument(projectIdArgument())
     .requiredOption(
       '--unseen-days <days>',
       'remove those whose last subscribe request is older: 30 days or more',
       readUnseenDays,
     )
-    .addOption(dryRunOption())
+    .option(...dryRunOption)
     .option('--yes', 'remove without asking for confirmation')
-    .action((projectId: string, { unseenDays, dryRun, yes }: PruneOptions) =>
-      runOnStack(async ({ registry, dynamo, tables, print, confirm, withBar }) => {
+    .action((projectId: string, { unseenDays }: { readonly unseenDays: number }) =>
+      runOnStack(async ({ registry, dynamo, tables, yes, dryRun, print, confirm, withBar }) => {
         const { ref } = await registry.get(projectId);
         const { subscribers } = await registry.usage(projectId);
         const clock = () => new Date();
@@ -117,14 +103,14 @@ function pruneCommand(runOnStack: RunOnStack): Command {
           const effect =
             `permanently deletes ${countOf(counted.removed, 'subscription')} of "${projectId}" ` +
             `and keeps ${countText(counted.kept)}`;
-          await confirm({ effect, expected: projectId, refusal: 'Nothing was removed.', yes });
+          await confirm({ effect, expected: projectId, refusal: 'Nothing was removed.' });
         }
         const isDone = dryRun || counted?.removed === 0;
         const { removed, kept } = counted && isDone ? counted : await prune(false);
         print(
           { removed, kept },
           `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} without a visit for ` +
-            `${countOf(unseenDays, 'day')}; ${countText(kept)} kept.\n${dryRunText(dryRun)}`,
+            `${countOf(unseenDays, 'day')}; ${countText(kept)} kept.\n`,
         );
       }),
     );

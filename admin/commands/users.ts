@@ -8,11 +8,10 @@ import { projectUser, type SubscriptionItem, subscriptionKey } from '../../lambd
 import { applicationServerKeys } from '../../lambdas/store/registered-projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { portableSubscription } from '../subscriptions/line.ts';
-import { newCommand } from '../terminal/command-line.ts';
-import { table } from '../terminal/table.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { type Context, projectIdArgument, type RunOnStack, type YesOption } from './command.ts';
-import { formatTime } from './project-view.ts';
+import { type Context, projectCommand, type RunOnStack } from './command.ts';
+import { formatTime } from './show.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')
@@ -22,27 +21,21 @@ export function usersCommand(runOnStack: RunOnStack): Command {
 }
 
 function exportCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
+  return projectCommand(
     'export',
     'Prints everything that is stored under a user id; with --json also the keys.',
     ...['my-site ada', 'my-site ada --json'],
   )
-    .addArgument(projectIdArgument())
     .addArgument(userIdArgument())
     .action((projectId: string, userId: string) =>
       runOnStack(async ({ paint, print, ...stack }) => {
         const user = await dataOfUser(stack, projectId, userId);
-        const subscriptions = user.subscriptions.map((one) => [
-          printable(one.endpoint),
-          one.channels.join(' '),
-          formatTime(one.createdAt),
-          formatTime(one.updatedAt),
-        ]);
-        const columns = ['endpoint', 'channels', 'created', 'updated'].map((title) => ({ title }));
         print(
           user,
           `Stored ${subscriptionsOf(user.subscriptions.length, user)}\n` +
-            (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
+            (user.subscriptions.length > 0
+              ? `\n${table(columns, user.subscriptions, paint)}`
+              : '') +
             '\nData that may be about the person, stored without the user id:\n\n' +
             user.elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
         );
@@ -50,16 +43,24 @@ function exportCommand(runOnStack: RunOnStack): Command {
     );
 }
 
+type StoredSubscription = Awaited<ReturnType<typeof dataOfUser>>['subscriptions'][number];
+
+const columns: readonly Column<StoredSubscription>[] = [
+  ['endpoint', ({ endpoint }) => printable(endpoint)],
+  ['channels', ({ channels }) => channels.join(' ')],
+  ['created', ({ createdAt }) => formatTime(createdAt)],
+  ['updated', ({ updatedAt }) => formatTime(updatedAt)],
+];
+
 function deleteCommand(runOnStack: RunOnStack): Command {
-  return newCommand(
+  return projectCommand(
     'delete',
     'Deletes all subscriptions of a user id.',
     ...['my-site ada', 'my-site ada --yes --json'],
   )
-    .addArgument(projectIdArgument())
     .addArgument(userIdArgument())
     .option('--yes', 'delete without asking for confirmation')
-    .action((projectId: string, userId: string, { yes }: YesOption) =>
+    .action((projectId: string, userId: string) =>
       runOnStack(async ({ registry, dynamo, tables, print, confirm }) => {
         const user = { projectId, userId };
         const { ref } = await registry.get(projectId);
@@ -67,7 +68,7 @@ function deleteCommand(runOnStack: RunOnStack): Command {
         const count = (await users.list(ref, userId)).length;
         const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
         const refusal = 'Nothing was deleted.';
-        await confirm({ effect, expected: userId, label: 'user id', refusal, yes });
+        await confirm({ effect, expected: userId, label: 'user id', refusal });
         const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
         const found = await users.endpointHashes(ref, userId);
         const removed = await removeFound(subscriptions, ref, userId, found);

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { Command, InvalidArgumentError } from 'commander';
 import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
-import { programName } from '../calls.ts';
+import { deployName, programName } from '../calls.ts';
+import { readProjectId } from '../commands/command.ts';
 import { connect } from '../commands/connection.ts';
 import { projectCard } from '../commands/create.ts';
 import {
@@ -14,7 +16,8 @@ import {
 } from '../deployed-stack.ts';
 import { type Finding, findingLine } from '../doctor/checks.ts';
 import { CommandError } from '../errors.ts';
-import type { Conversation } from '../terminal/ask.ts';
+import { type Conversation, openConversation } from '../terminal/ask.ts';
+import { runCommandLine } from '../terminal/command-line.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
 import {
   type AwsAccount,
@@ -23,12 +26,13 @@ import {
   missingActions,
   type Policy,
   readLimits,
+  signInOnce,
 } from './aws-account.ts';
 import { type App, output, runCdk, synthesize, type Toolkit, toolkitOf } from './cdk.ts';
 import { destroy } from './destroy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
 
-export interface Options {
+interface Options {
   readonly stage?: string;
   readonly region?: string;
   /** Settings to write. */
@@ -40,7 +44,7 @@ export interface Options {
   readonly yes?: true;
 }
 
-export interface Deployment {
+interface Deployment {
   readonly app: App;
   readonly settingsFile: SettingsFile;
   /** The settings with their defaults. @throws {Error} with a line for each mistake. */
@@ -55,8 +59,61 @@ export interface Deployment {
   readonly conversation: Conversation;
 }
 
+interface RunDependencies extends Omit<Deployment, 'app' | 'account' | 'conversation'> {
+  /** @throws {CommandError} if the CDK is not installed. */
+  readonly findApp: () => Deployment['app'];
+}
+
+/** @returns the exit code: 0, 1 if a step failed, 2 if the command was called wrongly. */
+export function runDeploy(args: readonly string[], deps: RunDependencies): Promise<0 | 1 | 2> {
+  const program = new Command(deployName)
+    .description(
+      'Deploys the service into your AWS account: asks for what must be set, shows what would change, deploys with the CDK, and creates the first project. Run it again to continue or to update.',
+    )
+    .option('--stage <stage>', 'deploy the stack Carillon-<stage> (default: Carillon)')
+    .option('--region <region>', "AWS region (default: your profile's)")
+    .option(
+      '--set <name=value...>',
+      `write settings to ${deps.settingsFile.name}, such as alarmEmail=none`,
+      readSetting,
+    )
+    .option(
+      '--project <projectId>',
+      'id of the first project (with --yes: none without it)',
+      readProjectId,
+    )
+    .option('--destroy', 'delete the stack, and say before what that deletes and what it keeps')
+    .option('--yes', 'agree to everything')
+    .action(async (options: Options) => {
+      const { findApp, ...others } = deps;
+      const { terminal, settingsFile } = deps;
+      if (process.platform === 'win32') {
+        terminal.messages.write(
+          'Nobody has tried this on Windows. If a step fails, use WSL or AWS CloudShell.\n',
+        );
+      }
+      const app = findApp();
+      const region = options.region ?? (await settingsFile.region());
+      const conversation = openConversation(terminal, options.yes === true);
+      const account = await signInOnce({ ...(region !== undefined && { region }) }, (device) =>
+        conversation.ask(`Code of the MFA device ${device}: `, 'credentials of a session'),
+      );
+      const { accountId, caller } = account;
+      terminal.output.write(`Account ${accountId} in ${account.region}, as ${caller}.\n`);
+      await deploy(options, { ...others, app, account, conversation });
+    });
+  return runCommandLine(program, args, deps.terminal);
+}
+
+/** Adds `name=value` to the settings before it. */
+function readSetting(text: string, before: Settings = {}): Settings {
+  const [, name, value] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('Use name=value.');
+  return { ...before, [name]: value };
+}
+
 /** Each step looks at what is there, so that the command can be repeated after a failure or an interruption. */
-export async function deploy(options: Options, deployment: Deployment): Promise<void> {
+async function deploy(options: Options, deployment: Deployment): Promise<void> {
   const { app, settingsFile, checkSettings, terminal, account, conversation } = deployment;
   const { accountId, region, cloudFormation } = account;
   const say = (text: string) => terminal.output.write(`${text}\n`);

@@ -101,6 +101,7 @@ export function awsFacts(options: AwsFactsOptions) {
       cloudWatch.destroy();
       apiGateway.destroy();
       sns.destroy();
+      cloudFormation.destroy();
     },
   };
 }

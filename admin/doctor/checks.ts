@@ -2,7 +2,7 @@ import { settingNames } from '../../contract/infrastructure/environment.ts';
 import { isExampleAddress } from '../../contract/text/addresses.ts';
 import { settingsFileName } from '../calls.ts';
 import type { Connection } from '../commands/connection.ts';
-import { type EffectiveLimits, effectiveLimits } from '../commands/project-view.ts';
+import { type EffectiveLimits, effectiveLimits } from '../commands/show.ts';
 import { stackAdvice, stackStateOf } from '../deployed-stack.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import type { AwsFacts } from './aws-facts.ts';

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { WebSocket } from 'ws';
 import * as z from 'zod';
+import { parseJson } from '../../contract/text/text.ts';
 
 /** What the push service sends. Members depend on the type; a ping is `{}`. */
 const receivedSchema = z.object({
@@ -130,13 +131,5 @@ export class PushClient {
       this.#send({ messageType: 'ack', updates: [{ channelID, version, code: deliveredCode }] });
     }
     if (messageType !== undefined) this.#received.emit(messageType, received);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../contract/text/text.ts';
 import { CommandError } from '../errors.ts';
 import type { ListRow } from './list-file.ts';
 
@@ -155,11 +156,7 @@ function addCells(cells: Cells, row: object): Cells {
 function objectIn(value: unknown): object | undefined {
   if (typeof value === 'object' && value !== null) return value;
   if (typeof value !== 'string' || !/^[[{]/.test(value)) return undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
+  return parseJson(value) as object | undefined;
 }
 
 /** A row as a line of Carillon's own, or why it is left out. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { parseJson } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { CommandError } from '../errors.ts';
 
@@ -189,11 +190,8 @@ async function* textLines(chunks: Chunks): AsyncGenerator<Text> {
 
 function parsed(row: Text): { readonly value: unknown } | { readonly mistake: string } {
   if ('mistake' in row) return row;
-  try {
-    return { value: JSON.parse(row.text) };
-  } catch {
-    return { mistake: 'is not JSON' };
-  }
+  const value = parseJson(row.text);
+  return value === undefined ? { mistake: 'is not JSON' } : { value };
 }
 
 async function* jsonLines(chunks: Chunks): AsyncGenerator<ListRow> {

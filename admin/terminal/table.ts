@@ -1,36 +1,25 @@
 import { stripVTControlCharacters } from 'node:util';
 import { type Paint, plain } from './terminal.ts';
 
-export interface Column {
-  readonly title: string;
-  readonly align?: 'left' | 'right';
-}
+/** What a column has of each row. A cell may contain colour codes. */
+export type Column<Row> = readonly [title: string, cell: (row: Row) => string, align?: 'right'];
 
-/**
- * Aligns cells under the titles of their columns.
- * @param rows cells in the order of the columns. A cell may contain colour codes.
- * @returns lines, each with a line feed.
- */
-export function table(
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+/** Aligns cells under the titles of their columns. @returns lines, each with a line feed. */
+export function table<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
   paint: Paint = plain,
 ): string {
-  const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...rows.map((row) => visibleLength(row[index] ?? ''))),
-  );
-  const line = (cells: readonly string[]) =>
-    columns
-      .map(({ align }, index) => pad(cells[index] ?? '', widths[index] ?? 0, align ?? 'left'))
-      .join('  ')
-      .trimEnd();
-  const titles = columns.map(({ title }) => title && paint('dim', title));
-  return [titles, ...rows].map((cells) => `${line(cells)}\n`).join('');
-}
-
-function pad(cell: string, width: number, align: 'left' | 'right'): string {
-  const space = ' '.repeat(width - visibleLength(cell));
-  return align === 'left' ? cell + space : space + cell;
+  const aligned = columns.map(([title, cell, align]) => {
+    const texts = [title && paint('dim', title), ...rows.map((row) => cell(row))];
+    const width = Math.max(...texts.map(visibleLength));
+    return texts.map((text) => {
+      const space = ' '.repeat(width - visibleLength(text));
+      return align === 'right' ? space + text : text + space;
+    });
+  });
+  const line = (index: number) => aligned.map((texts) => texts[index]).join('  ');
+  return Array.from({ length: rows.length + 1 }, (_, at) => `${line(at).trimEnd()}\n`).join('');
 }
 
 function visibleLength(text: string): number {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connect } from '../../admin/commands/connection.ts';
 import { runCarillon } from '../../admin/commands/run.ts';
 import { installedApp } from '../../admin/deploy/cdk.ts';
-import { runDeploy } from '../../admin/deploy/run.ts';
+import { runDeploy } from '../../admin/deploy/deploy.ts';
 import { carillonJson } from '../../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../../admin/terminal/terminal.ts';
 import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';

@@ -12,3 +12,12 @@ export function countOf(count: number, noun: string): string {
 export function shellString(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** @returns undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

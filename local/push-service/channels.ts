@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, validateHeaderName, validateHeaderValue } from 'node:http';
 import * as z from 'zod';
+import { parseJson } from '../../contract/text/text.ts';
 
 /** An accepted push, still encrypted. */
 export interface PushedMessage {
@@ -30,7 +31,6 @@ interface Entry {
 
 /** All channels. The ids of those that are gone are kept, so that their endpoints respond 410 and not 404. */
 export class Channels {
-  readonly #log: SubscriptionLog | undefined;
   /** Also those that are gone, until a restart. */
   readonly #entries = new Map<string, Entry>();
   readonly #gone: Set<string>;
@@ -39,14 +39,13 @@ export class Channels {
   #live = 0;
 
   /** @param log keeps the channels. Default: in memory. */
-  constructor(log?: SubscriptionLog) {
-    this.#log = log;
+  constructor(private readonly log?: SubscriptionLog) {
     this.#gone = new Set(log?.ended);
   }
 
   add(channel: Channel): void {
     this.restore(channel);
-    this.#log?.add(channel.toStored());
+    this.log?.add(channel.toStored());
   }
 
   /** Adds a channel that the log has. */
@@ -72,7 +71,7 @@ export class Channels {
     if (this.#gone.has(id)) return;
     this.#gone.add(id);
     this.#live--;
-    this.#log?.end(id);
+    this.log?.end(id);
   }
 
   behave(id: string, behaviour: Behaviour): void {
@@ -181,14 +180,12 @@ type Line = z.infer<typeof lineSchema>;
  * A line is written before its caller continues, so that nothing is lost if this process is killed.
  */
 export class SubscriptionLog {
-  readonly #file: string;
   readonly subscriptions: readonly StoredSubscription[];
   /** Ids of the subscriptions that have ended. */
   readonly ended: readonly string[];
 
   /** Reads the file, if it exists. A line that cannot be read is dropped. */
-  constructor(file: string) {
-    this.#file = file;
+  constructor(private readonly file: string) {
     const last = new Map(readLines(file).map((line) => [line.id, line]));
     const lines = [...last.values()];
     this.subscriptions = lines.flatMap((line) => ('gone' in line ? [] : line));
@@ -199,11 +196,11 @@ export class SubscriptionLog {
   }
 
   add(subscription: StoredSubscription): void {
-    appendFileSync(this.#file, textOf(subscription));
+    appendFileSync(this.file, textOf(subscription));
   }
 
   end(id: string): void {
-    appendFileSync(this.#file, textOf({ id, gone: true }));
+    appendFileSync(this.file, textOf({ id, gone: true }));
   }
 }
 
@@ -215,12 +212,3 @@ function readLines(file: string): readonly Line[] {
 }
 
 const textOf = (line: Line) => `${JSON.stringify(line)}\n`;
-
-/** @returns undefined for text that is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

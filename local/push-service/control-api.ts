@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
-import { behaviourSchema, type Channels, parseJson } from './channels.ts';
+import { parseJson } from '../../contract/text/text.ts';
+import { behaviourSchema, type Channels } from './channels.ts';
 import { methodNotAllowed, Refusal, readBody } from './refusal.ts';
 import {
   NothingToReportError,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DecryptionError } from '../../admin/browser/decrypt.ts';
+import { DecryptionError } from '../../admin/browser.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
 import { methodNotAllowed, pushRefusal, readBody } from './refusal.ts';
 import type { VapidVerifier } from './vapid.ts';

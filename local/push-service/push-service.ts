@@ -8,17 +8,13 @@ import {
   isAllowedRequest,
   refusalText,
 } from 'aws-emulator/loopback';
-import {
-  type BrowserKeys,
-  createBrowserKeys,
-  restoreBrowserKeys,
-} from '../../admin/browser/browser-keys.ts';
+import { type BrowserKeys, createBrowserKeys, restoreBrowserKeys } from '../../admin/browser.ts';
 import { Channels, type SimulatedSubscription, SubscriptionLog } from './channels.ts';
 import { handleControlRequest } from './control-api.ts';
 import { type Endpoint, PushCounter, type Respond, receivePush } from './endpoint.ts';
 import { acceptRealBrowsers } from './real-browsers.ts';
 import { Refusal } from './refusal.ts';
-import { anyArrival, SimulatedBrowser } from './simulated-browser.ts';
+import { anyArrival, type PushServiceContext, SimulatedBrowser } from './simulated-browser.ts';
 import { normalizeApplicationServerKey, VapidVerifier } from './vapid.ts';
 
 /** Longer than the idle timeout of any sender here, so that the sender closes idle connections. */
@@ -67,7 +63,7 @@ export async function startPushService({
   const context = { origin, channels, arrivals, stopped: stopping.signal };
   for (const subscription of log?.subscriptions ?? []) {
     if ('uaid' in subscription) realBrowsers.restore(subscription);
-    else channels.restore(new SimulatedBrowser(browserOf(subscription), context));
+    else channels.restore(restoredBrowser(subscription, context));
   }
 
   const pushService = {
@@ -83,7 +79,7 @@ export async function startPushService({
     subscribe({ applicationServerKey, keys = createBrowserKeys() }: SubscribeOptions = {}) {
       const key = normalizeApplicationServerKey(applicationServerKey);
       const id = randomUUID();
-      const browser = new SimulatedBrowser({ id, keys, applicationServerKey: key }, context);
+      const browser = new SimulatedBrowser(id, key, keys, context);
       channels.add(browser);
       return browser;
     },
@@ -111,9 +107,13 @@ export async function startPushService({
   return pushService;
 }
 
-function browserOf({ privateKey, authSecret, ...others }: SimulatedSubscription) {
+function restoredBrowser(
+  { id, applicationServerKey, privateKey, authSecret }: SimulatedSubscription,
+  context: PushServiceContext,
+): SimulatedBrowser {
   const [key, secret] = [privateKey, authSecret].map((text) => Buffer.from(text, 'base64url'));
-  return { ...others, keys: restoreBrowserKeys(key!, secret!) };
+  const keys = restoreBrowserKeys(key!, secret!);
+  return new SimulatedBrowser(id, applicationServerKey, keys, context);
 }
 
 const endpointPath = /^\/push\/([^/?]+)(\?|$)/;

@@ -3,13 +3,8 @@ import type { Server } from 'node:http';
 import { isAllowedRequest, refusalText } from 'aws-emulator/loopback';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod';
-import {
-  type Channel,
-  type Channels,
-  type PushedMessage,
-  parseJson,
-  type RealSubscription,
-} from './channels.ts';
+import { parseJson } from '../../contract/text/text.ts';
+import type { Channel, Channels, PushedMessage, RealSubscription } from './channels.ts';
 import { normalizeApplicationServerKey } from './vapid.ts';
 
 /**

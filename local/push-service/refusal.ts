@@ -1,4 +1,5 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { readBody as readWholeBody } from 'aws-emulator/loopback';
 
 /**
  * Status and error number of each kind of refusal. The numbers are from Mozilla's push service,
@@ -15,25 +16,17 @@ const pushRefusals = {
   tooLarge: { status: 413, errno: 104 },
 } as const;
 
-export type PushRefusalKind = keyof typeof pushRefusals;
-
-interface RefusalDetail {
-  readonly errno?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** Becomes an error response with the body `{ code, errno, error, message }`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  readonly status: number;
-  readonly errno: number | null;
-  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, { errno, headers = {} }: RefusalDetail = {}) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+    readonly errno: number | null = null,
+  ) {
     super(message);
-    this.status = status;
-    this.errno = errno ?? null;
-    this.headers = headers;
   }
 
   /** The response body as JSON. */
@@ -43,33 +36,18 @@ export class Refusal extends Error {
   }
 }
 
-export function pushRefusal(kind: PushRefusalKind, message: string): Refusal {
+export function pushRefusal(kind: keyof typeof pushRefusals, message: string): Refusal {
   const { status, errno } = pushRefusals[kind];
-  return new Refusal(status, message, {
-    errno,
-    headers: status === 401 ? { 'www-authenticate': 'vapid' } : {},
-  });
+  return new Refusal(status, message, status === 401 ? { 'www-authenticate': 'vapid' } : {}, errno);
 }
 
 export function methodNotAllowed(allowed: string): Refusal {
-  return new Refusal(405, `Method not allowed: use ${allowed}.`, { headers: { allow: allowed } });
+  return new Refusal(405, `Method not allowed: use ${allowed}.`, { allow: allowed });
 }
 
-/**
- * Reads the whole body of a request. Bytes beyond the limit are read and discarded, so that the
- * connection can serve the next request.
- * @throws {Refusal} 413 if the body is longer than the limit.
- */
-export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      sizeBytes += chunk.length;
-      if (sizeBytes <= limitBytes) chunks.push(chunk);
-      else reject(pushRefusal('tooLarge', `The body is larger than ${limitBytes} bytes.`));
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-  });
+/** Reads the whole body of a request. @throws {Refusal} 413 if it is longer than the limit. */
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const body = await readWholeBody(request, limitBytes);
+  if (body !== undefined) return body;
+  throw pushRefusal('tooLarge', `The body is larger than ${limitBytes} bytes.`);
 }

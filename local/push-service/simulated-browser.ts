@@ -1,16 +1,15 @@
 import { type EventEmitter, once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
-import type { BrowserKeys } from '../../admin/browser/browser-keys.ts';
-import { decrypt } from '../../admin/browser/decrypt.ts';
+import { type BrowserKeys, decrypt } from '../../admin/browser.ts';
+import { parseJson } from '../../contract/text/text.ts';
 import type { EventType } from '../../contract/wire/event.ts';
-import {
-  type Behaviour,
-  type Channel,
-  type Channels,
-  type PushedMessage,
-  parseJson,
-  type SimulatedSubscription,
+import type {
+  Behaviour,
+  Channel,
+  Channels,
+  PushedMessage,
+  SimulatedSubscription,
 } from './channels.ts';
 
 /** A decrypted message, as in a browser's push event. */
@@ -34,31 +33,21 @@ export interface PushServiceContext {
   readonly stopped: AbortSignal;
 }
 
-interface BrowserOptions {
-  readonly id: string;
-  readonly keys: BrowserKeys;
-  readonly applicationServerKey?: string | undefined;
-}
-
 /** A browser with one subscription. It decrypts and keeps its messages. */
 export class SimulatedBrowser implements Channel {
-  readonly id: string;
-  readonly applicationServerKey: string | undefined;
   /** Oldest first. */
   readonly messages: ReceivedMessage[] = [];
-  readonly #keys: BrowserKeys;
-  readonly #context: PushServiceContext;
   #nextIndex = 0;
 
-  constructor({ id, keys, applicationServerKey }: BrowserOptions, context: PushServiceContext) {
-    this.id = id;
-    this.applicationServerKey = applicationServerKey;
-    this.#keys = keys;
-    this.#context = context;
-  }
+  constructor(
+    readonly id: string,
+    readonly applicationServerKey: string | undefined,
+    private readonly keys: BrowserKeys,
+    private readonly context: PushServiceContext,
+  ) {}
 
   get endpoint(): string {
-    return `${this.#context.origin}/push/${this.id}`;
+    return `${this.context.origin}/push/${this.id}`;
   }
 
   /** The object that `PushSubscription.toJSON()` in a browser. */
@@ -67,8 +56,8 @@ export class SimulatedBrowser implements Channel {
       endpoint: this.endpoint,
       expirationTime: null,
       keys: {
-        p256dh: this.#keys.publicKey.toString('base64url'),
-        auth: this.#keys.authSecret.toString('base64url'),
+        p256dh: this.keys.publicKey.toString('base64url'),
+        auth: this.keys.authSecret.toString('base64url'),
       },
     };
   }
@@ -77,16 +66,16 @@ export class SimulatedBrowser implements Channel {
     return {
       id: this.id,
       applicationServerKey: this.applicationServerKey,
-      privateKey: this.#keys.ecdh.getPrivateKey('base64url'),
-      authSecret: this.#keys.authSecret.toString('base64url'),
+      privateKey: this.keys.ecdh.getPrivateKey('base64url'),
+      authSecret: this.keys.authSecret.toString('base64url'),
     };
   }
 
   deliver({ headers, body }: PushedMessage): void {
-    const text = decrypt(body, this.#keys).toString();
+    const text = decrypt(body, this.keys).toString();
     this.messages.push({ text, headers });
-    this.#context.arrivals.emit(this.id);
-    this.#context.arrivals.emit(anyArrival, this.id, text);
+    this.context.arrivals.emit(this.id);
+    this.context.arrivals.emit(anyArrival, this.id, text);
   }
 
   /**
@@ -96,19 +85,19 @@ export class SimulatedBrowser implements Channel {
    */
   async nextMessage(): Promise<ReceivedMessage> {
     const index = this.#nextIndex++;
-    const { arrivals, stopped: signal } = this.#context;
+    const { arrivals, stopped: signal } = this.context;
     while (this.messages.length <= index) await once(arrivals, this.id, { signal });
     return this.messages[index]!;
   }
 
   /** Ends the subscription: its endpoint responds 410 from now on. */
   unsubscribe(): void {
-    this.#context.channels.remove(this.id);
+    this.context.channels.remove(this.id);
   }
 
   /** Sets how the endpoint treats the next pushes. `{}` accepts them again. */
   behave(behaviour: Behaviour): void {
-    this.#context.channels.behave(this.id, behaviour);
+    this.context.channels.behave(this.id, behaviour);
   }
 
   /**

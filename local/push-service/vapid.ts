@@ -16,8 +16,6 @@ interface VerifiedToken {
 
 /** Verifies `Authorization: vapid t=…, k=…` headers (RFC 8292 §2 and §3). */
 export class VapidVerifier {
-  readonly #origin: string;
-  readonly #nowMs: () => number;
   /** By the header's text. Cleared when full: that is too rare to need a better policy. */
   readonly #verified = new Map<string, VerifiedToken>();
 
@@ -25,10 +23,10 @@ export class VapidVerifier {
    * @param origin of the endpoints, which must be the audience of every token.
    * @param nowMs milliseconds since the epoch.
    */
-  constructor(origin: string, nowMs: () => number) {
-    this.#origin = origin;
-    this.#nowMs = nowMs;
-  }
+  constructor(
+    private readonly origin: string,
+    private readonly nowMs: () => number,
+  ) {}
 
   /**
    * @returns the application server key that signed the token.
@@ -37,14 +35,14 @@ export class VapidVerifier {
   verify(authorization: string | undefined): string {
     if (authorization === undefined) throw refusal('The Authorization header is missing.');
     const token = this.#verified.get(authorization) ?? this.#verifyAndCache(authorization);
-    const remainingMs = token.expiresAtMs - this.#nowMs();
+    const remainingMs = token.expiresAtMs - this.nowMs();
     if (remainingMs <= 0) throw refusal('The token has expired.');
     if (remainingMs > maxLifetimeMs) throw refusal('The token expires more than 24 hours ahead.');
     return token.applicationServerKey;
   }
 
   #verifyAndCache(authorization: string): VerifiedToken {
-    const token = verifyHeader(authorization, this.#origin);
+    const token = verifyHeader(authorization, this.origin);
     if (this.#verified.size >= maxCachedHeaders) this.#verified.clear();
     this.#verified.set(authorization, token);
     return token;

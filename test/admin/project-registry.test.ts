@@ -218,7 +218,7 @@ describe('rotateIdentityKey', () => {
 test('no operation creates an unknown project', async () => {
   for (const operation of [
     () => registry.setPlan(projectId, { subscriberCap: 1 }),
-    () => registry.rename(projectId, 'Bells'),
+    () => registry.change(projectId, { name: 'Bells' }),
     () => registry.rotateKey(projectId, randomBytes),
     () => registry.rotateIdentityKey(projectId, randomBytes, 0),
     () => registry.rotateVapid(projectId),

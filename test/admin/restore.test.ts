@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { restoreProjects } from '../../admin/commands/restore.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { projectTables } from '../../admin/project-tables.ts';
-import { restoreProjects } from '../../admin/restore.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { projectUsage } from '../../lambdas/store/counters.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';

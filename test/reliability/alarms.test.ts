@@ -8,7 +8,7 @@ import {
   errorResponse,
 } from 'aws-emulator/dynamodb-proxy';
 import type { Template } from 'aws-emulator/template';
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
 import type { Behaviour } from '../../local/push-service/channels.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';

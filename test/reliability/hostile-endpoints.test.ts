@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { type SubscriptionItem, subscriptionKey } from '../../lambdas/store/items.ts';
 import { pushOverNetwork, skipWaits } from '../fixtures/network-pushing.ts';

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { routes } from '../../contract/wire/routes.ts';
@@ -185,7 +185,7 @@ describe('while an old service worker is still there', () => {
   async function moved(oldWorker?: OldWorkerItem) {
     const project = await first.service.createProject();
     const { projectId, applicationServerKey } = project;
-    if (oldWorker) await first.service.registry.setOldWorker(projectId, oldWorker);
+    if (oldWorker) await first.service.registry.change(projectId, { oldWorker });
     const { pushService } = first.service.stack;
     const browsers = [1, 2].map(() => pushService.subscribe({ applicationServerKey }));
     const lines = browsers.map((browser) => JSON.stringify({ ...browser.toJSON(), userId: 'ann' }));

@@ -1,6 +1,6 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDbHook } from 'aws-emulator/dynamodb-proxy';
-import { createBrowserKeys } from '../../admin/browser/browser-keys.ts';
+import { createBrowserKeys } from '../../admin/browser.ts';
 import { pushMessage } from '../../contract/wire/message.ts';
 import { acceptedSendSchema, type NotificationResult } from '../../contract/wire/notification.ts';
 import { routes } from '../../contract/wire/routes.ts';

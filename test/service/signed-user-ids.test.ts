@@ -187,11 +187,11 @@ test('a project becomes signed, and open again, when functions read it again', a
   const project = await service.createProject();
   const claim = () => subscribe(project, { userId: 'ada' });
   expect((await claim()).status).toBe(201);
-  await service.registry.setUserIds(project.projectId, 'signed');
+  await service.registry.change(project.projectId, { userIds: 'signed' });
   service.stack.freeze(projectCacheMs, 'reset');
   expect(codeOf(await claim())).toBe('403 user_id_signature_required');
   expect(await subscriptionsOf(project, 'ada')).toBe(1);
-  await service.registry.setUserIds(project.projectId, 'open');
+  await service.registry.change(project.projectId, { userIds: 'open' });
   service.stack.freeze(projectCacheMs, 'reset');
   expect((await claim()).status).toBe(201);
 });

@@ -5,8 +5,8 @@ import {
   DescribeTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { checkRestoredTables } from '../../../admin/commands/restore.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { checkRestoredTables } from '../../../admin/restore.ts';
 import type { RestoredTables } from '../../../contract/infrastructure/tables.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';

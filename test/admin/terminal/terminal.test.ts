@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { newCommand, runCommandLine } from '../../../admin/terminal/command-line.ts';
-import { table } from '../../../admin/terminal/table.ts';
+import { type Column, table } from '../../../admin/terminal/table.ts';
 import { paintFor, printable, printableJson } from '../../../admin/terminal/terminal.ts';
 import packageJson from '../../../package.json';
 import { testTerminal } from '../../fixtures/terminal.ts';
@@ -45,15 +45,15 @@ describe('printableJson', () => {
 
 describe('table', () => {
   it('aligns cells under their titles, without trailing spaces', () => {
-    const columns = [
-      { title: 'name' },
-      { title: 'count', align: 'right' },
-      { title: 'note' },
-    ] as const;
+    const columns: readonly Column<readonly [string, string, string]>[] = [
+      ['name', ([name]) => name],
+      ['count', ([, count]) => count, 'right'],
+      ['note', ([, , note]) => note],
+    ];
     const rows = [
       ['a', '1', ''],
       ['longer', '12,345', 'yes'],
-    ];
+    ] as const;
     expect(table(columns, rows)).toBe(
       'name     count  note\n' + 'a            1\n' + 'longer  12,345  yes\n',
     );
@@ -63,10 +63,13 @@ describe('table', () => {
     const red = styleText('red', 'ab', { validateStream: false });
     expect(
       table(
-        [{ title: 'x' }, { title: 'y' }],
         [
-          [red, '1'],
-          ['abc', '2'],
+          ['x', ({ x }) => x],
+          ['y', ({ y }) => y],
+        ],
+        [
+          { x: red, y: '1' },
+          { x: 'abc', y: '2' },
         ],
       ),
     ).toBe(`x    y\n${red}   1\nabc  2\n`);

@@ -136,7 +136,7 @@ describe('remove', () => {
     for (const operation of [
       () => registry.setPlan(projectId, { subscriberCap: 1 }),
       () => registry.rotateKey(projectId, randomBytes),
-      () => registry.rename(projectId, 'Bells'),
+      () => registry.change(projectId, { name: 'Bells' }),
       () => registry.identityKey(projectId),
       () => registry.rotateIdentityKey(projectId, randomBytes, 0),
       () => registry.rotateVapid(projectId),

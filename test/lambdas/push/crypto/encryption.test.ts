@@ -2,8 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import ece from 'http_ece';
 import webpush from 'web-push';
-import { type BrowserKeys, createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
-import { decrypt } from '../../../../admin/browser/decrypt.ts';
+import { type BrowserKeys, createBrowserKeys, decrypt } from '../../../../admin/browser.ts';
 import { limits } from '../../../../contract/wire/limits.ts';
 import {
   encryption,

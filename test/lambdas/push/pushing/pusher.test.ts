@@ -1,5 +1,4 @@
-import { createBrowserKeys } from '../../../../admin/browser/browser-keys.ts';
-import { decrypt } from '../../../../admin/browser/decrypt.ts';
+import { createBrowserKeys, decrypt } from '../../../../admin/browser.ts';
 import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
 import { noCounts } from '../../../../contract/wire/counts.ts';
 import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/response.ts';

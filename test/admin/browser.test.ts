@@ -1,7 +1,11 @@
 import { createCipheriv, createECDH, hkdfSync } from 'node:crypto';
 import webpush from 'web-push';
-import { type BrowserKeys, createBrowserKeys } from '../../../admin/browser/browser-keys.ts';
-import { DecryptionError, decrypt } from '../../../admin/browser/decrypt.ts';
+import {
+  type BrowserKeys,
+  createBrowserKeys,
+  DecryptionError,
+  decrypt,
+} from '../../admin/browser.ts';
 
 const keys = createBrowserKeys();
 

@@ -1,5 +1,25 @@
-import { createDecipheriv, hkdfSync } from 'node:crypto';
-import type { BrowserKeys } from './browser-keys.ts';
+import { createDecipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'node:crypto';
+
+/** A browser's keys of one subscription (RFC 8291 §2): a P-256 key pair and an auth secret. */
+export interface BrowserKeys {
+  readonly ecdh: ECDH;
+  /** Uncompressed point, 65 bytes. */
+  readonly publicKey: Buffer;
+  /** 16 bytes. */
+  readonly authSecret: Buffer;
+}
+
+/** The keys with this private key. */
+export function restoreBrowserKeys(privateKey: Buffer, authSecret: Buffer): BrowserKeys {
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(privateKey);
+  return { ecdh, publicKey: ecdh.getPublicKey(), authSecret };
+}
+
+export function createBrowserKeys(): BrowserKeys {
+  const ecdh = createECDH('prime256v1');
+  return { ecdh, publicKey: ecdh.generateKeys(), authSecret: randomBytes(16) };
+}
 
 const tagBytes = 16;
 const publicKeyBytes = 65;
