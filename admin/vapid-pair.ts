@@ -106,9 +106,16 @@ function keysIn(text: string, role: keyof FoundKeys): FoundKeys {
   if (trimmed.includes('-----BEGIN')) return keysInPem(trimmed);
   const bytes = bytesOf(trimmed);
   if (bytes === undefined) return {};
-  const wrapped = Buffer.from(bytes).toString('latin1').trim();
-  if (/^(-----BEGIN|{)/.test(wrapped)) return keysIn(wrapped, role);
-  return isDer(bytes) ? keysInDer(bytes) : { [role]: bytes };
+  // The bytes of one key in 256 start as JSON does.
+  const keys = keysInBytes(bytes, role);
+  return keys.scalar || keys.point ? keys : { [role]: bytes };
+}
+
+/** Keys in PEM, JSON or DER that was encoded once more. */
+function keysInBytes(bytes: Uint8Array, role: keyof FoundKeys): FoundKeys {
+  const text = Buffer.from(bytes).toString('latin1').trim();
+  if (/^(-----BEGIN|{)/.test(text)) return keysIn(text, role);
+  return isDer(bytes) ? keysInDer(bytes) : {};
 }
 
 /** The bytes of a text in hex, base64 or base64url. Undefined for a text that was cut off: it has bits left over. */

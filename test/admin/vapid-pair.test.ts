@@ -102,6 +102,18 @@ function createECDHCompressed(point: Buffer): string {
 }
 
 describe('readVapidPair', () => {
+  // Of the first bytes, some start another form: 7b is the brace of JSON, 30 a sequence of DER, 20 a space.
+  it('reads a private key whatever its first two bytes are', () => {
+    const starts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+    const spaces = ['09', '0a', '0d', '20'].map((space) => `${space}7b`);
+    for (const start of [...starts, ...spaces, '302f', '303e']) {
+      const pair = pairFrom(start.padEnd(64, '5a'));
+      for (const form of [pair.privateKey, hex(pair.privateKey)]) {
+        expect([start, readVapidPair(pair.publicKey, form)]).toEqual([start, pair]);
+      }
+    }
+  });
+
   const pair = newVapidPair();
   // Its private key starts with two zero bytes, and its x with one.
   const zeros = pairFrom('1db'.padStart(60, '7'));
