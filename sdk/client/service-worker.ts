@@ -57,7 +57,7 @@ export async function subscribePage(
     // tabs of another one are closed is not waited for.
     while (!registration.active) {
       signal.throwIfAborted();
-      if (workersOf(registration).length === 0) throw new Error('not installed');
+      if (workersOf(registration).length === 0) throw new Error('its installation failed');
       await timing.wait(activationPollMs);
     }
     return registration;
