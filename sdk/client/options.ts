@@ -149,11 +149,11 @@ export function checkUser({
   ...unknown
 }: SubscribeOptions): void {
   for (const name of Object.keys(unknown)) throw invalidOption(name, 'unknown; see check()');
-  requireMatch(/^/, userId ?? '', 'userId', 'use a string: String(user.id)');
+  requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
   const isName = (name: unknown) => typeof name === 'string' && channelPattern.test(name);
   // Only a list has the method.
   if (!(channels ?? []).every?.(isName)) {
-    throw invalidOption('channels', 'use a list of names of a-z, 0-9 and -');
+    throw invalidOption('channels', 'use a list of names: lowercase letters, digits or hyphens');
   }
 }
 

@@ -127,9 +127,9 @@ const wrongValues: readonly (readonly [
     { malformed: 'http://[', 'on another origin': 'https://cdn.example/sw.js', null: null },
   ],
   ['scope', 'use a URL on this origin', { 'on another origin': 'https://cdn.example/' }],
-  ['userId', 'String(user.id)', { 'a number': 42 }],
+  ['userId', 'such as String(user.id)', { 'a number': 42 }],
   ['channels', 'use a list of names', { 'no list': 'news', 'a number': [2026] }],
-  ['channels', 'of a-z, 0-9 and -', { 'in capitals': ['News'] }],
+  ['channels', 'lowercase letters, digits or hyphens', { 'in capitals': ['News'] }],
 ];
 
 test.each(
@@ -171,7 +171,7 @@ test('every option is known', () => {
 test.each<[SubscribeOptions, string]>([
   [{ chanels: ['news'] } as SubscribeOptions, '"chanels": unknown; see check().'],
   [{ scope: '/' } as SubscribeOptions, '"scope": unknown; see check().'],
-  [{ userId: 42 } as never, '"userId": use a string: String(user.id).'],
+  [{ userId: 42 } as never, '"userId": use a string, such as String(user.id).'],
   [{ channels: 'news' } as never, '"channels": use a list of names'],
 ])('subscribe(%j) says what is wrong', (given, message) => {
   expect(() => readSubscribeOptions(given)).toThrow(message);
