@@ -10,8 +10,7 @@ import {
 import type { PushMessage } from '../../contract/wire/message.ts';
 import type { SendRequest } from '../../contract/wire/notification.ts';
 import { routes } from '../../contract/wire/routes.ts';
-import { errorOf } from '../../sdk/common/error.ts';
-import { bodyOrThrow } from '../../sdk/server/attempt.ts';
+import { bodyOrThrow, failureOf } from '../../sdk/server/attempt.ts';
 import { type MakeAttempts, ProjectClient } from '../../sdk/server/project-client.ts';
 import { createBrowserKeys, decrypt } from '../browser.ts';
 import { ProjectNotFound } from '../errors.ts';
@@ -265,5 +264,5 @@ async function post(url: string, body: object, signal: AbortSignal): Promise<voi
     body: JSON.stringify(body),
     signal,
   });
-  if (!response.ok) throw await errorOf(response);
+  if (!response.ok) throw await failureOf(response);
 }

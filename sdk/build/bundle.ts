@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { transform } from '@swc/core';
 import { build, type Plugin } from 'esbuild';
+import { minify } from 'uglify-js';
 import * as routeAddresses from '../../contract/wire/route-addresses.ts';
 import * as workerValues from '../../contract/wire/worker-values.ts';
 import { version } from '../../package.json' with { type: 'json' };
@@ -24,6 +25,7 @@ export interface BundledFile {
 }
 
 const target = 'es2022';
+const banner = `/*! Carillon ${version}, Apache-2.0 */`;
 
 /** Modules that compute constants. */
 const computing = { 'worker-values': workerValues, 'route-addresses': routeAddresses };
@@ -59,7 +61,7 @@ export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
       target,
       plugins: [constants],
       define: { VERSION: JSON.stringify(version), IMPORTED: String(file.endsWith('.mjs')) },
-      banner: { js: `/*! Carillon ${version}, Apache-2.0 */` },
+      ...(isOfServer && { banner: { js: banner } }),
       write: false,
       logLevel: 'silent',
     });
@@ -67,21 +69,39 @@ export async function bundleSdk(root: string): Promise<readonly BundledFile[]> {
     // esbuild would leave constants and functions that are used once in their places: 5 % more after compression.
     // Nothing in the SDK calls a function with `new`, so each can be an arrow. Of the client for servers only the
     // comments are removed, so that stack traces stay readable.
-    const compress = { passes: 3, ecma: 2020, unsafe_arrows: true } as const;
-    const steps = isOfServer
-      ? { compress: false, mangle: false }
-      : { compress, mangle: true, toplevel: true };
-    const { code, map } = await transform(source, {
+    const compress = {
+      passes: 3,
+      ecma: 2020,
+      unsafe: true,
+      unsafe_arrows: true,
+      unsafe_regexp: true,
+    } as const;
+    const steps = isOfServer ? { compress: false } : { compress, toplevel: true };
+    const inlined = await transform(source, {
       swcrc: false,
       minify: !isOfServer,
       sourceMaps: true,
       inputSourceMap,
-      jsc: { target, minify: { ...steps, format: { comments: 'some' } } },
+      jsc: { target, minify: { ...steps, mangle: false, format: { comments: 'some' } } },
     });
+    const { code, map } = isOfServer ? inlined : named(inlined.code, inlined.map!);
     return [
       { name: file, contents: Buffer.from(`${code}\n//# sourceMappingURL=${file}.map\n`) },
       { name: `${file}.map`, contents: Buffer.from(map!) },
     ];
   });
   return (await Promise.all(files)).flat();
+}
+
+/** Gives variables and parameters short names, fewer and better to compress than those of swc: 2 % less. */
+function named(source: string, sourceMap: string): { readonly code: string; readonly map: string } {
+  const { error, code, map } = minify(source, {
+    module: true,
+    // Reading `sessionStorage` has an effect: it throws.
+    compress: { passes: 5, pure_getters: false, inline: false },
+    output: { preamble: banner },
+    sourceMap: { content: JSON.parse(sourceMap), includeSources: true },
+  });
+  if (error) throw error;
+  return { code, map };
 }

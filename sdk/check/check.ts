@@ -1,12 +1,18 @@
 import { helpOf, type TextsOf, withTexts } from '../bell/texts.ts';
 import { type UnsupportedReason, unsupportedReason } from '../client/environment.ts';
-import { type CarillonOptions, readOptions, type Settings } from '../client/options.ts';
+import {
+  type CarillonOptions,
+  optionNames,
+  readOptions,
+  type Settings,
+} from '../client/options.ts';
 import {
   fetchFile,
   findRegistration,
   otherWorker,
   unusableResponse,
 } from '../client/service-worker.ts';
+import { expectKnown } from '../common/option-checks.ts';
 import { readRegistration } from '../common/storage.ts';
 import { hasKey, isDead } from '../common/subscription.ts';
 import { timing } from '../common/timing.ts';
@@ -40,6 +46,8 @@ export async function check(
   texts: TextsOf<CheckTexts> = {},
 ): Promise<readonly CheckResult[]> {
   const all = withTexts(english, texts);
+  // The page's client does not know what was meant by an unknown one.
+  expectKnown(Object(options), optionNames);
   const settings = readOptions(options, document.baseURI, location.origin);
   const { project, scope } = settings;
   const results: CheckResult[] = [];
@@ -150,7 +158,7 @@ async function problemOfWorker(
     const followed = await fetchFile(serviceWorker, 'follow');
     return followed?.redirected
       ? fill(texts.workerRedirected, { file, target: followed.url })
-      : fill(texts.workerFile, { file, response });
+      : fill(texts.workerFile, { file, response: response.trim() });
   }
   return registration?.waiting || registration?.installing ? texts.workerInactive : undefined;
 }

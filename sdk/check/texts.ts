@@ -1,5 +1,5 @@
 import { englishHelp } from '../bell/texts.ts';
-import { otherWorkerText, unusableText, wideScopeText } from '../client/service-worker.ts';
+import { otherWorkerText } from '../client/service-worker.ts';
 
 export const english = {
   ...englishHelp,
@@ -30,10 +30,11 @@ export const english = {
   workerActive: '{file} is active.',
   workerInactive: 'It is not active yet. Close all tabs of this site, and open it again.',
   /** `{response}`: its status and type, or a redirect. */
-  workerFile: unusableText('{file}', '{response}'),
+  workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
   /** `{target}`: URL of the redirect. */
-  workerRedirected: unusableText('{file}', 'a redirect to {target}'),
-  workerScope: wideScopeText('{file}'),
+  workerRedirected:
+    '{file} responds with a redirect to {target}. Copy carillon-sw.js there, as text/javascript.',
+  workerScope: 'The scope of {file} needs the header "Service-Worker-Allowed".',
   /** `{scopes}`: those of all workers of the site. */
   workerMissing:
     'This site has none yet for {scope}. Others have: {scopes}. Subscribe on this site.',

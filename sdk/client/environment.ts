@@ -68,9 +68,7 @@ export async function policyRefusal(...starts: readonly string[]): Promise<strin
 
 /** The workers of a registration. The first one gets the pushes. Firefox has none for seconds after a reload. */
 export function workersOf(registration: ServiceWorkerRegistration | undefined) {
-  return registration
-    ? [registration.active, registration.waiting, registration.installing].filter(
-        (one) => one !== null,
-      )
-    : [];
+  return [registration?.active, registration?.waiting, registration?.installing].filter(
+    (worker) => worker != null,
+  );
 }

@@ -43,7 +43,7 @@ export function init(options: CarillonOptions): CarillonClient {
   const settings = readOptions(options, document.baseURI, location.origin);
   const { project, scope, replaceWorker } = settings;
   const reason = unsupportedReason(window);
-  const supported = reason === undefined;
+  const supported = !reason;
   /** What was set on this page. What is absent applies as it is stored. */
   let page = userOf({ ...options, channels: undefined });
 
@@ -143,12 +143,12 @@ export function init(options: CarillonOptions): CarillonClient {
     status.addEventListener('change', tell);
   }
 
-  let ready = Promise.resolve();
-  if (supported) {
+  async function start(): Promise<void> {
+    if (!supported) return;
     watchPolicy();
-    ready = attemptInBackground(scope, () => register(requestOnce)).then(ignore, ignore);
     reportWorker().catch(ignore);
     listen().catch(ignore);
+    await attemptInBackground(scope, () => register(requestOnce)).catch(ignore);
   }
 
   const members = {
@@ -163,7 +163,7 @@ export function init(options: CarillonOptions): CarillonClient {
         permission,
         subscribed,
         worker: other ? 'other' : registration ? 'carillon' : 'none',
-        lost: stored !== undefined && !(subscribed && permission === 'granted'),
+        lost: Boolean(stored) && !(subscribed && permission === 'granted'),
         userId: userId ?? undefined,
         channels: channels ?? [],
       };
@@ -182,11 +182,13 @@ export function init(options: CarillonOptions): CarillonClient {
       if (Notification.permission === 'default') await Notification.requestPermission();
       const { permission } = Notification;
       if (permission === 'denied') {
-        const sentence = 'Allow notifications in the browser settings.';
-        throw new CarillonError('permission_denied', sentence);
+        throw new CarillonError(
+          'permission_denied',
+          'Allow notifications in the browser settings.',
+        );
       }
       if (permission === 'default') {
-        throw new CarillonError('permission_dismissed', 'Prompt dismissed; ask again.');
+        throw new CarillonError('permission_dismissed', 'Ask again.');
       }
       page = { ...page, ...user };
       return (await register(requestInteractively, {}, true))!;
@@ -245,9 +247,17 @@ export function init(options: CarillonOptions): CarillonClient {
     },
   };
 
+  // What a browser throws in members that are async becomes an error of the SDK.
+  for (const [name, member] of Object.entries<(...given: never[]) => Promise<unknown>>(members)) {
+    (members as Record<string, typeof member>)[name] = (...given) =>
+      member(...given).catch((cause) => {
+        throw browserError(cause, 'browser_failed');
+      });
+  }
   return {
+    ...members,
     supported,
-    ready,
+    ready: start(),
 
     on(name, listener) {
       const listening = new AbortController();
@@ -269,8 +279,6 @@ export function init(options: CarillonOptions): CarillonClient {
       }
       return () => listening.abort();
     },
-
-    ...guarded(members),
   };
 }
 
@@ -282,19 +290,5 @@ type Found = readonly [
   /** The file of the worker that gets the pushes, if it is not Carillon's. */
   other?: string | undefined,
 ];
-
-/** What a browser throws in members that are async becomes a {@link CarillonError}. */
-function guarded<Members extends Readonly<Record<string, (...given: never[]) => Promise<unknown>>>>(
-  members: Members,
-): Members {
-  const safe: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(members)) {
-    safe[name] = (...given: never[]) =>
-      member(...given).catch((cause) => {
-        throw browserError(cause, 'browser_failed');
-      });
-  }
-  return safe as Members;
-}
 
 function ignore(): undefined {}

@@ -1,6 +1,5 @@
 import { channelPattern } from '../../contract/wire/formats.ts';
 import {
-  expectKnown,
   invalidOption,
   readBaseUrl,
   readProjectId,
@@ -57,20 +56,16 @@ export type CloseOptions =
   | { readonly tag: string; readonly id?: undefined }
   | { readonly id: string; readonly tag?: undefined };
 
-const subscribeOptionNames: readonly (keyof SubscribeOptions)[] = [
-  'channels',
-  'userId',
-  'userIdSignature',
-];
-
-const optionNames: readonly (keyof CarillonOptions)[] = [
+export const optionNames: readonly (keyof CarillonOptions)[] = [
   'baseUrl',
   'projectId',
   'applicationServerKey',
   'serviceWorker',
   'scope',
   'replaceWorker',
-  ...subscribeOptionNames,
+  'channels',
+  'userId',
+  'userIdSignature',
 ];
 
 /** The options of `init`, checked, with defaults. */
@@ -92,27 +87,33 @@ export interface Settings {
  * @throws {CarillonError} `invalid_options`, with the option's name and a correct form.
  */
 export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
-  const given: Readonly<Record<string, unknown>> = Object(typeof options === 'object' && options);
-  expectKnown(given, optionNames);
-  checkUser(given);
+  const {
+    baseUrl,
+    projectId,
+    applicationServerKey,
+    serviceWorker: worker = `${origin}/carillon-sw.js`,
+    scope,
+    replaceWorker,
+    ...others
+  }: CarillonOptions = Object(options);
   const project = {
-    baseUrl: readBaseUrl(given.baseUrl),
-    projectId: readProjectId(given.projectId),
-    applicationServerKey: readKey(given.applicationServerKey),
+    baseUrl: readBaseUrl(baseUrl),
+    projectId: readProjectId(projectId),
+    applicationServerKey: readKey(applicationServerKey),
   };
-  const { serviceWorker: worker = `${origin}/carillon-sw.js`, scope, replaceWorker } = options;
-  const urlOf = (name: keyof CarillonOptions, value: unknown, example: string) => {
+  checkUser(others);
+  const urlOf = (name: keyof CarillonOptions, value: unknown) => {
     // Trusted Types are objects.
     const url = readUrl(Object(value).toJSON ? String(value) : value, baseUri);
     if (url?.origin === origin) return url.href;
-    throw invalidOption(name, `use a URL on this origin, such as "${example}"`);
+    throw invalidOption(name, 'use a URL on this origin');
   };
   // Also a registration of a library that wraps it.
   const registration = 'pushManager' in Object(worker) && (worker as ServiceWorkerRegistration);
   const serviceWorker = registration
     ? // The newest is the one of the call that has returned the registration.
       (workersOf(registration).pop()?.scriptURL ?? '')
-    : urlOf('serviceWorker', worker, '/carillon-sw.js');
+    : urlOf('serviceWorker', worker);
   const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
   return {
     project,
@@ -120,7 +121,7 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     replaceWorker,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
     // `register()` does the same: a given scope is relative to the page, the default one to the worker.
-    scope: scope === undefined ? defaultScope : urlOf('scope', scope, '/shop/'),
+    scope: scope === undefined ? defaultScope : urlOf('scope', scope),
   };
 }
 
@@ -128,7 +129,6 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
 export function readSubscribeOptions(options: SubscribeOptions): SubscribeOptions {
   // A listener of clicks gets an event, or what a library passes as one.
   if ('preventDefault' in options) return {};
-  expectKnown(options, subscribeOptionNames);
   checkUser(options);
   return options;
 }
@@ -136,15 +136,19 @@ export function readSubscribeOptions(options: SubscribeOptions): SubscribeOption
 /** @throws {CarillonError} `invalid_options`. */
 export function readCloseOptions(options: CloseOptions): CloseOptions {
   const given: CloseOptions = Object(options);
-  expectKnown(given, ['tag', 'id']);
   // Without either, or with an empty tag, all notifications would be closed.
-  const name = given.id === undefined ? 'tag' : 'id';
-  requireMatch(/./s, given[name], name, 'use a tag or an id');
+  requireMatch(/./s, given.id ?? given.tag, 'tag', 'use a tag or an id');
   return given;
 }
 
-/** @throws {CarillonError} `invalid_options`. */
-export function checkUser({ userId, channels }: SubscribeOptions): void {
+/** @throws {CarillonError} `invalid_options`, also for a member that does not exist. */
+export function checkUser({
+  userId,
+  userIdSignature,
+  channels,
+  ...unknown
+}: SubscribeOptions): void {
+  for (const name of Object.keys(unknown)) throw invalidOption(name, 'unknown; see check()');
   requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
   const isName = (name: unknown) => typeof name === 'string' && channelPattern.test(name);
   // Only a list has the method.
@@ -154,17 +158,10 @@ export function checkUser({ userId, channels }: SubscribeOptions): void {
 }
 
 function readKey(value: unknown): string {
-  const name = 'applicationServerKey';
   // Keys of a project: `carillon_sk_…`, `carillon_id_…`. Or 32 bytes in base64: a private VAPID key.
-  const notSecret = /^(?!carillon_|[\w+/-]{43}=?$)/;
-  requireMatch(notSecret, String(value), name, 'this key is secret; rotate it');
+  const isSecret = /^(carillon_|[\w+/-]{43}=?$)/.test(String(value));
+  const advice = isSecret ? 'this key is secret; rotate it' : undefined;
   // 65 bytes in base64, the first of which is 4: an uncompressed point.
-  return normalizeKey(
-    requireMatch(
-      /^B[A-P][\w+/-]{85}=?$/,
-      value,
-      name,
-      'copy the application server key from the API key card',
-    ),
-  );
+  const pattern = /^B[A-P][\w+/-]{85}=?$/;
+  return normalizeKey(requireMatch(pattern, value, 'applicationServerKey', advice));
 }

@@ -57,7 +57,7 @@ export async function subscribePage(
     // tabs of another one are closed is not waited for.
     while (!registration.active) {
       signal.throwIfAborted();
-      if (workersOf(registration).length === 0) throw new Error('not installed');
+      if (workersOf(registration).length === 0) throw new Error('its installation failed');
       await timing.wait(activationPollMs);
     }
     return registration;
@@ -107,18 +107,12 @@ function trusted(url: Settings['url']): string {
 /** Each browser reports the fault in other words, and Firefox not at all. */
 async function faultText({ serviceWorker: file, scope }: Settings, message: string) {
   const refusal = await policyRefusal(file, 'trusted-types');
-  const response = await unusableResponse(file);
-  if (response) return unusableText(file, response);
-  if (!scope.startsWith(new URL('.', file).href)) return wideScopeText(file);
-  return `${file} failed to start: ${refusal ?? message}`;
+  const isAbove = !scope.startsWith(new URL('.', file).href);
+  const reason =
+    (await unusableResponse(file)) ??
+    (isAbove ? 'its scope needs the header "Service-Worker-Allowed"' : (refusal ?? message));
+  return `${file} failed to start; see check(): ${reason}`;
 }
-
-/** @param response of {@link unusableResponse}. */
-export const unusableText = (file: string, response: string) =>
-  `${file} responds with ${response}. Copy carillon-sw.js there, as text/javascript.`;
-
-export const wideScopeText = (file: string) =>
-  `The scope of ${file} needs the header "Service-Worker-Allowed".`;
 
 /**
  * What the file of a service worker responds with, if browsers refuse that. Undefined also if the page may not read
@@ -126,11 +120,10 @@ export const wideScopeText = (file: string) =>
  */
 export async function unusableResponse(file: string): Promise<string | undefined> {
   const response = await fetchFile(file, 'manual');
-  if (response?.type === 'opaqueredirect') return 'a redirect';
   const type = response?.headers.get('content-type') ?? '';
   return !response || (response.ok && /script/i.test(type))
     ? undefined
-    : `${response.status} ${type}`;
+    : `${response.status || 'a redirect'} ${type}`;
 }
 
 export function fetchFile(file: string, redirect: RequestRedirect): Promise<Response | undefined> {

@@ -52,28 +52,15 @@ export class CarillonError extends Error {
   }
 }
 
-/**
- * Codes for API Gateway's own responses, whose body is like `{"message":"Too Many Requests"}`. Its 404
- * has no code: the path does not exist, so `baseUrl` is wrong.
- */
-const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
-  400: 'invalid_request',
-  413: 'payload_too_large',
-  429: 'rate_limited',
-  500: 'internal_error',
-  503: 'unavailable',
-};
-
-/** Reads an error response. Never throws, whatever the body. */
+/** Reads an error response of the service. Never throws, whatever the body. */
 export async function errorOf(response: Response): Promise<CarillonError> {
   const { status } = response;
   const retryAfter = retryAfterSecondsOf(response);
-  const body = Object(await response.json().catch(() => null));
-  const { code = gatewayCodes[status], message = body.message, issues } = Object(body.error);
-  const isOurs = code !== undefined && typeof message === 'string';
+  const { error } = Object(await response.json().catch(() => null));
+  const { code, message, issues } = Object(error);
   return new CarillonError(
-    isOurs ? code : 'unexpected_response',
-    isOurs ? message : `The response (${status}) is not from Carillon; check "baseUrl".`,
+    code ?? 'unexpected_response',
+    code ? message : `Unexpected response ${status}; check "baseUrl".`,
     { status, retryAfter, issues },
   );
 }

@@ -10,14 +10,13 @@ export function readBaseUrl(value: unknown): string {
     /^https?:\/\/[^/@]+\/$/,
     readUrl(value)?.href,
     'baseUrl',
-    'use an address without a path, such as "https://push.example.com"',
+    'use an origin, such as "https://push.example.com"',
   ).slice(0, -1);
 }
 
 /** @throws {CarillonError} `invalid_options`. */
 export function readProjectId(value: unknown): string {
-  const advice = 'copy the project id from the API key card';
-  return requireMatch(projectIdPattern, value, 'projectId', advice);
+  return requireMatch(projectIdPattern, value, 'projectId');
 }
 
 /** @throws {CarillonError} `invalid_options` with the advice if the value does not match. */
@@ -25,7 +24,7 @@ export function requireMatch(
   pattern: RegExp,
   value: unknown,
   name: string,
-  advice: string,
+  advice = 'copy it from the API key card',
 ): string {
   if (typeof value !== 'string' || !pattern.test(value)) throw invalidOption(name, advice);
   return value;

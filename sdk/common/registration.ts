@@ -16,7 +16,7 @@ import {
   storeFailures,
   storeRegistration,
 } from './storage.ts';
-import { remainingMs, retryAfterSecondsOf, retryPauseMs, timing } from './timing.ts';
+import { pauseAfterMs, remainingMs, timing } from './timing.ts';
 
 /**
  * Registers the subscription with the service, after it has removed the one that it replaces: at the
@@ -68,17 +68,15 @@ export async function attemptInBackground(
   scope: string,
   work: () => Promise<unknown>,
 ): Promise<number | undefined> {
-  const { now, random } = timing;
-  const { count = 0, notBefore = 0 } = { ...(await readFailures(scope)) };
-  const pauseMs = remainingMs(notBefore, now());
+  const { count = 0, notBefore = 0 } = Object(await readFailures(scope));
+  const pauseMs = remainingMs(notBefore, timing.now());
   if (pauseMs > 0) return pauseMs;
   try {
     await work();
     return undefined;
   } catch (error) {
-    const retryAfter = retryAfterSecondsOf((error as Failure).response);
-    const pauseMs = retryPauseMs(backgroundPauseMs, count + 1, retryAfter, random());
-    await storeFailures(scope, { count: count + 1, notBefore: now() + pauseMs });
+    const pauseMs = pauseAfterMs(error as Failure, backgroundPauseMs, count + 1);
+    await storeFailures(scope, { count: count + 1, notBefore: timing.now() + pauseMs });
     return pauseMs;
   }
 }

@@ -56,7 +56,7 @@ export function updateEntry<Value>(
   key: string,
   change: (value: Value | undefined) => Value,
 ): Promise<Value | undefined> {
-  return transact<Value>('readwrite', (store) => {
+  return transact<Value>((store) => {
     const changed: { result?: Value } = {};
     const reading = store.get(key);
     reading.onsuccess = () => {
@@ -64,18 +64,18 @@ export function updateEntry<Value>(
       store.put(changed.result, key);
     };
     return changed;
-  });
+  }, 'readwrite');
 }
 
 function read<Value>(key: string): Promise<Value | undefined> {
-  return transact<Value>('readonly', (store) => store.get(key));
+  return transact<Value>((store) => store.get(key));
 }
 
 function write(...entries: readonly (readonly [value: unknown, key: string])[]) {
-  return transact('readwrite', (store) => {
+  return transact((store) => {
     for (const entry of entries) store.put(...entry);
     return {};
-  }).catch(() => {});
+  }, 'readwrite').catch(() => {});
 }
 
 /** A healthy database takes less than a second, also on a slow phone. */
@@ -83,9 +83,9 @@ const transactionTimeoutMs = 3000;
 
 /** Resolves when the transaction is complete. */
 function transact<Result>(
-  mode: IDBTransactionMode,
   /** @returns a request of the transaction: its result is read when the transaction has ended. */
   work: (store: IDBObjectStore) => { readonly result?: Result },
+  mode?: IDBTransactionMode,
 ): Promise<Result | undefined> {
   return within(
     transactionTimeoutMs,
@@ -157,5 +157,5 @@ export function isChanged(
 
 /** Not as JSON: pages with old libraries have a `toJSON` on every array. */
 function textOf(value: unknown) {
-  return Array.isArray(value) ? `[${value}]` : value;
+  return Array.isArray(value) ? String(value) : value;
 }

@@ -16,8 +16,8 @@ export function encodeKey(bytes: ArrayBuffer): string {
 
 /** Whether the subscription was made with this application server key. */
 export function hasKey(subscription: PushSubscription, key: string): boolean {
-  const { applicationServerKey } = subscription.options;
-  return applicationServerKey !== null && encodeKey(applicationServerKey) === key;
+  // Without a key, the text is empty.
+  return encodeKey(subscription.options.applicationServerKey!) === key;
 }
 
 /**
@@ -44,7 +44,7 @@ export function subscribeBrowser(manager: PushManager, key: string): Promise<Pus
     const subscription: PushSubscription | null = await manager.subscribe(options);
     if (subscription && !isDead(subscription)) return subscription;
     await subscription?.unsubscribe();
-    throw new Error('no endpoint; update it, or use another.');
+    throw new Error('no endpoint; update it.');
   };
   // The first call fails while the browser is still connecting to its push service.
   const retry = () => timing.wait(subscribeRetryPauseMs).then(attempt);

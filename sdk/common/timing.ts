@@ -11,8 +11,7 @@ export interface Timing {
 
 export const timing: Timing = {
   now: () => Date.now(),
-  // Node.js takes whole milliseconds only.
-  elapsed: () => Math.round(performance.now()),
+  elapsed: () => performance.now(),
   random: Math.random,
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
@@ -61,6 +60,19 @@ export function retryPauseMs(
  */
 export function remainingMs(end: number, now: number): number {
   return end - now > 2 * maxPauseMs ? 0 : end - now;
+}
+
+/**
+ * Milliseconds to wait after a failure, as {@link retryPauseMs} has them.
+ * @param failure of a request, or anything else that was thrown.
+ */
+export function pauseAfterMs(
+  failure: { readonly response?: Response },
+  firstPauseMs: number,
+  failures: number,
+  { random } = timing,
+): number {
+  return retryPauseMs(firstPauseMs, failures, retryAfterSecondsOf(failure.response), random());
 }
 
 /** @returns seconds, more than 0. Undefined: the response does not say how long to wait. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contract/wire/errors.ts';
 import { CarillonError, errorOf } from '../common/error.ts';
 
 /** For one attempt. The service responds within 30 s, or its gateway does. */
@@ -7,13 +8,40 @@ export const attemptTimeoutMs = 35_000;
 export async function attempt<Body>(url: URL, init: RequestInit): Promise<Body | CarillonError> {
   try {
     const response = await fetch(url, init);
-    if (!response.ok) return await errorOf(response);
+    if (!response.ok) return await failureOf(response);
     const text = await response.text();
     return parse(text) ?? (await errorOf(new Response(null, response)));
   } catch (cause) {
     const sentence = `No response from ${url.origin}: check "baseUrl" and the network; see "cause".`;
     return new CarillonError('network_error', sentence, { cause });
   }
+}
+
+/**
+ * Codes for API Gateway's own responses, whose body is like `{"message":"Too Many Requests"}`. Its 404 has no code: the
+ * path does not exist, so `baseUrl` is wrong.
+ */
+const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_request',
+  413: 'payload_too_large',
+  429: 'rate_limited',
+  500: 'internal_error',
+  503: 'unavailable',
+};
+
+/** Reads an error response of the service, or of its gateway. */
+export async function failureOf(response: Response): Promise<CarillonError> {
+  const { status } = response;
+  const code = gatewayCodes[status];
+  const { message } = Object(
+    await response
+      .clone()
+      .json()
+      .catch(() => null),
+  );
+  return code && typeof message === 'string'
+    ? new CarillonError(code, message, { status })
+    : errorOf(response);
 }
 
 /** @returns undefined if the text is not JSON: it is not from Carillon. */

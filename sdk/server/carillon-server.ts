@@ -45,6 +45,8 @@ export interface ServerTiming extends Pick<Timing, 'elapsed' | 'random'> {
 
 const nodeTiming: ServerTiming = {
   ...timing,
+  // Node.js limits requests by whole milliseconds.
+  elapsed: () => Math.round(timing.elapsed()),
   wait: (ms, signal) => pause(ms, undefined, { signal }),
 };
 

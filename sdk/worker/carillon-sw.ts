@@ -25,6 +25,7 @@ declare const self: ServiceWorkerGlobalScope;
 declare const IMPORTED: boolean;
 
 const { registration } = self;
+const { scope, pushManager } = registration;
 const isStandalone = !IMPORTED && isRegisteredScript(new Error().stack);
 const environment = { ...timing, update: updateEvents };
 
@@ -35,7 +36,7 @@ self.addEventListener('push', (event) => {
   const message = messageOf(event);
   if (!isCarillonMessage(message) && !isStandalone) return;
   event.stopImmediatePropagation();
-  event.waitUntil(showAndReport(readMessage(message, registration.scope)));
+  event.waitUntil(showAndReport(readMessage(message, scope)));
 });
 
 self.addEventListener('notificationclick', (event) => {
@@ -44,10 +45,10 @@ self.addEventListener('notificationclick', (event) => {
   if (!isCarillonData(data) && !isStandalone) return;
   event.stopImmediatePropagation();
   notification.close();
-  const target = urlOfClick(data, action, registration.scope);
-  if (isCarillonData(data) && data.id !== undefined) {
+  const target = urlOfClick(data, action, scope);
+  if (isCarillonData(data) && data.id) {
     const detail = { id: data.id, data: data.data, url: target, action };
-    announce(registration.scope, { name: 'clicked', detail });
+    announce(scope, { name: 'clicked', detail });
     event.waitUntil(reportEvent('clicked', data, 0, environment));
   }
   event.waitUntil(openUrl(self.clients, target, self.location.href).catch(() => {}));
@@ -55,7 +56,7 @@ self.addEventListener('notificationclick', (event) => {
 
 self.addEventListener('pushsubscriptionchange', (event) => {
   // If this fails, the next page view of the site subscribes again.
-  event.waitUntil(renewSubscription(registration, event).catch(() => {}));
+  event.waitUntil(renewSubscription(event).catch(() => {}));
 });
 
 /**
@@ -87,8 +88,9 @@ const reportingMs = 2000;
 
 async function showAndReport(notification: ShownNotification): Promise<void> {
   const { title, options, appBadge, eventWindowMs, reportsShown, isForPage } = notification;
-  if (appBadge !== undefined) showBadge(appBadge).catch(() => {});
-  const browser = { scope: registration.scope, userAgent: navigator.userAgent };
+  // Rejects where the site is not installed as an app; nothing depends on it.
+  if (appBadge !== undefined) navigator.setAppBadge?.(appBadge).catch(() => {});
+  const browser = { scope, userAgent: navigator.userAgent };
   // A message that nobody took is shown.
   if (isForPage && (await giveToPage(notification, self.clients, browser).catch(() => false)))
     return;
@@ -99,15 +101,10 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
     return;
   }
   const { id, data } = options.data;
-  if (id !== undefined) announce(registration.scope, { name: 'shown', detail: { id, data } });
+  if (id) announce(scope, { name: 'shown', detail: { id, data } });
   if (!reportsShown) return;
   const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
   await Promise.race([reporting, environment.wait(reportingMs)]);
-}
-
-/** Rejects where the site is not installed as an app; nothing depends on it. */
-async function showBadge(count: number): Promise<void> {
-  await navigator.setAppBadge(count);
 }
 
 async function show(title: string, options: ShownNotification['options']): Promise<void> {
@@ -116,8 +113,8 @@ async function show(title: string, options: ShownNotification['options']): Promi
   } catch {
     // WebKit replaces a declarative notification only by one with `navigate`. It opens that URL on a
     // click without a `notificationclick` event, so no beacon is sent: therefore only as a fallback.
-    const { url: navigate } = options.data;
-    await registration.showNotification(title, { ...options, navigate } as NotificationOptions);
+    const withUrl = { ...options, navigate: options.data.url };
+    await registration.showNotification(title, withUrl as NotificationOptions);
   }
 }
 
@@ -130,19 +127,11 @@ interface SubscriptionChange {
  * Replaces a subscription that the browser has ended, and registers the new one. Until then no push
  * arrives, and the next page view may be days away: so the worker retries for as long as it may run.
  */
-function renewSubscription(
-  registration: ServiceWorkerRegistration,
-  change: SubscriptionChange,
-): Promise<void> {
-  const attempt = () =>
-    attemptInBackground(registration.scope, () => renewOnce(registration, change));
-  return attemptWhileRunning(attempt, timing);
+function renewSubscription(change: SubscriptionChange): Promise<void> {
+  return attemptWhileRunning(() => attemptInBackground(scope, () => renewOnce(change)), timing);
 }
 
-async function renewOnce(
-  { scope, pushManager }: ServiceWorkerRegistration,
-  { oldSubscription }: SubscriptionChange,
-): Promise<void> {
+async function renewOnce({ oldSubscription }: SubscriptionChange): Promise<void> {
   const stored = await readRegistration(scope);
   // In a site's own worker, the change may concern another sender's subscription.
   if (!stored || (oldSubscription && !hasKey(oldSubscription, stored.applicationServerKey))) return;

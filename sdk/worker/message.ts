@@ -143,7 +143,7 @@ export function urlOfClick(data: unknown, action: string, scope: string): string
 }
 
 function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
-  return typeof value === 'object' && value !== null ? value : {};
+  return Object(value);
 }
 
 /** Without the values that `showNotification()` would reject. */
@@ -168,15 +168,13 @@ function number(value: unknown): number | undefined {
 }
 
 function windowMs(seconds: unknown): number {
-  if (!Number.isFinite(seconds)) return 0;
-  return Math.min(Math.max(Number(seconds), 0), maxEventWindowSeconds) * 1000;
+  return Math.min(Math.max(number(seconds) ?? 0, 0), maxEventWindowSeconds) * 1000;
 }
 
 function webUrl(value: unknown, scope: string): string {
   try {
-    const url = new URL(text(value) ?? '', scope);
-    return /^https?:$/.test(url.protocol) ? url.href : scope;
-  } catch {
-    return scope;
-  }
+    const { href } = new URL(text(value) ?? '', scope);
+    if (/^https?:/.test(href)) return href;
+  } catch {}
+  return scope;
 }

@@ -1,13 +1,7 @@
 import type { EventType } from '../../contract/wire/event.ts';
 import { backgroundPauseMs, type Failure, isTransient, requestOnce } from '../common/service.ts';
 import { updateEntry } from '../common/storage.ts';
-import {
-  attemptWhileRunning,
-  remainingMs,
-  retryAfterSecondsOf,
-  retryPauseMs,
-  type Timing,
-} from '../common/timing.ts';
+import { attemptWhileRunning, pauseAfterMs, remainingMs, type Timing } from '../common/timing.ts';
 import type { NotificationData } from './message.ts';
 
 /** The oldest is dropped. More than the notifications that a browser shows at once. */
@@ -48,7 +42,7 @@ export async function reportEvent(
   windowMs: number,
   environment: Environment,
 ): Promise<void> {
-  if (id === undefined || url === undefined) return;
+  if (!id || !url) return;
   const { now, random, update } = environment;
   const key = `${type} ${id}`;
   const dueAt = now() + random() * windowMs;
@@ -65,17 +59,16 @@ export async function reportEvent(
 async function sendDueEvents(environment: Environment): Promise<number> {
   const { now, update } = environment;
   const time = now();
-  let claimed: StoredEvents = [];
+  let claimed: StoredEvent[] = [];
   let stored = await update((events) => {
-    const isDue = ({ dueAt }: StoredEvent) =>
-      dueAt < Number.POSITIVE_INFINITY && remainingMs(dueAt, time) <= 0;
-    const claim = (event: StoredEvent) => ({
-      ...event,
-      attempts: event.attempts + 1,
-      dueAt: time + claimMs,
+    claimed = [];
+    return events.map((event) => {
+      const { attempts, dueAt } = event;
+      if (dueAt === Number.POSITIVE_INFINITY || remainingMs(dueAt, time) > 0) return event;
+      const claim = { ...event, attempts: attempts + 1, dueAt: time + claimMs };
+      claimed.push(claim);
+      return claim;
     });
-    claimed = events.filter(isDue).map(claim);
-    return events.map((event) => (isDue(event) ? claim(event) : event));
   });
   await Promise.all(
     claimed.map(async (event) => {
@@ -91,7 +84,7 @@ async function sendDueEvents(environment: Environment): Promise<number> {
 /** @returns the time of the next attempt. Infinity: none is needed. */
 async function send(
   { url, body, attempts }: StoredEvent,
-  { now, random }: Environment,
+  environment: Environment,
 ): Promise<number> {
   // Browsers send no preflight for text/plain, the type of a body that is a string. The URL is used as
   // it is; a malformed one rejects, and is not tried again.
@@ -99,8 +92,7 @@ async function send(
     (one) => one,
   );
   return failure && isTransient(failure)
-    ? now() +
-        retryPauseMs(backgroundPauseMs, attempts, retryAfterSecondsOf(failure.response), random())
+    ? environment.now() + pauseAfterMs(failure, backgroundPauseMs, attempts, environment)
     : Number.POSITIVE_INFINITY;
 }
 

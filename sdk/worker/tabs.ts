@@ -48,7 +48,7 @@ export async function openUrl(
 }
 
 function withoutFragment(url: string): string | undefined {
-  return url.split('#', 1)[0];
+  return url.split('#')[0];
 }
 
 /** Chromium shows a notification of its own if this takes too long. */

@@ -32,11 +32,11 @@ function aMissingWorkerIsNamed(open: () => Promise<Opened>): void {
     const { page, site, options } = await open();
     site.files.delete('/carillon-sw.js');
     expect(await messageOf(page, options)).toMatch(
-      /^service_worker_failed: .*\/carillon-sw\.js responds with 404 .*\. Copy carillon-sw\.js there, as text\/javascript\.$/,
+      /^service_worker_failed: .*\/carillon-sw\.js failed to start; see check\(\): 404 /,
     );
     site.files.set('/page', '<!doctype html>');
     expect(await messageOf(page, { ...options, serviceWorker: '/page' })).toMatch(
-      /\/page responds with 200 text\/html.*\. Copy carillon-sw\.js there, as text\/javascript\.$/,
+      /\/page failed to start; see check\(\): 200 text\/html/,
     );
   });
 
@@ -44,7 +44,7 @@ function aMissingWorkerIsNamed(open: () => Promise<Opened>): void {
     const { page, site, options } = await open();
     site.files.set('/carillon-sw.js', 'throw new Error();');
     expect(await messageOf(page, options)).toMatch(
-      /^service_worker_failed: .*\/carillon-sw\.js failed to start: ./,
+      /^service_worker_failed: .*\/carillon-sw\.js failed to start; see check\(\): ./,
     );
   });
 }

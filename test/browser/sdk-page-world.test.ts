@@ -205,7 +205,7 @@ describeInBrowsers('files of the service worker', (session: BrowserSession) => {
         });
         return "serviceWorker: '/sw.js'";
       },
-      /\/sw\.js responds with a redirect\./,
+      /\/sw\.js failed to start.*: a redirect/,
     ],
     [
       'that are redirected to another site',
@@ -216,7 +216,7 @@ describeInBrowsers('files of the service worker', (session: BrowserSession) => {
         });
         return "serviceWorker: '/sw.js'";
       },
-      /\/sw\.js responds with a redirect\./,
+      /\/sw\.js failed to start.*: a redirect/,
     ],
     [
       'whose scope is too wide',
@@ -224,7 +224,7 @@ describeInBrowsers('files of the service worker', (session: BrowserSession) => {
         site.files.set('/static/carillon-sw.js', site.files.get('/carillon-sw.js')!);
         return "serviceWorker: '/static/carillon-sw.js', scope: '/'";
       },
-      /\/static\/carillon-sw\.js needs the header "Service-Worker-Allowed"/,
+      /\/static\/carillon-sw\.js failed to start.*: its scope needs the header "Service-Worker-Allowed"/,
     ],
   ];
   test.each(files)('%s', async (_, stage, message) => {

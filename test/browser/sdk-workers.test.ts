@@ -151,6 +151,31 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
     expect(await session.stack.subscriptions(project)).toHaveLength(1);
   });
 
+  test.each([
+    ['that subscribe() registers', false],
+    ['that the page has registered', true],
+  ])(
+    'a worker %s, and whose installation fails: subscribe() rejects at once',
+    async (_, isFirst) => {
+      const { site, url } = await newSite();
+      site.files.set(
+        '/precache.js',
+        `self.oninstall = (event) =>
+          event.waitUntil(caches.open('files').then((cache) => cache.addAll(['/missing.css'])));`,
+      );
+      addOptions(site, "serviceWorker: '/precache.js'");
+      const { page } = await session.open(url);
+      if (isFirst) await page.evaluate(() => void navigator.serviceWorker.register('/precache.js'));
+      // At the limit of 30 s the message would be another one.
+      expect(await subscribeError(page)).toEqual({
+        code: 'service_worker_failed',
+        message: expect.stringMatching(
+          /\/precache\.js failed to start.*: its installation failed$/,
+        ),
+      });
+    },
+  );
+
   test('without any worker, the browser is not subscribed', async () => {
     const { url } = await newSite();
     const { page } = await session.open(url);

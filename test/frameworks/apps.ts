@@ -8,6 +8,8 @@ interface App {
   readonly build: string;
   /** The folder that is served. */
   readonly output: string;
+  /** It refuses the oldest Node.js that this repository supports, so that of the deployed functions builds it. */
+  readonly needsDeployedNode?: boolean;
 }
 
 interface Page {
@@ -33,6 +35,14 @@ import { defineConfig } from 'vite';
 import { VitePWA } from 'vite-plugin-pwa';
 
 export default defineConfig({ plugins: [VitePWA({ ${options} })] });`;
+
+const angularOptions = {
+  browser: 'src/main.ts',
+  tsConfig: 'tsconfig.json',
+  assets: [{ glob: '**/*', input: 'public' }],
+  serviceWorker: 'ngsw-config.json',
+  outputPath: { base: 'dist', browser: '' },
+};
 
 /** By the name in the table of docs/sdk.md. */
 export const apps: Readonly<Record<string, App>> = {
@@ -126,5 +136,61 @@ new Serwist({ precacheEntries: self.__SW_MANIFEST }).addEventListeners();`,
     }),
     build: 'next build --webpack',
     output: 'out',
+  },
+
+  Angular: {
+    files: ({ heading, script }, lines) => ({
+      'angular.json': JSON.stringify({
+        version: 1,
+        projects: {
+          app: {
+            projectType: 'application',
+            root: '',
+            architect: {
+              build: { builder: '@angular/build:application', options: angularOptions },
+            },
+          },
+        },
+      }),
+      'tsconfig.json': `{
+  "compilerOptions": {
+    "target": "es2022", "module": "preserve", "skipLibCheck": true, "allowJs": true
+  },
+  "files": ["src/main.ts"]
+}`,
+      'ngsw-config.json': `{
+  "index": "/index.html",
+  "assetGroups": [{ "name": "app", "resources": { "files": ["/index.html", "/*.js"] } }]
+}`,
+      'src/index.html': `<!doctype html><html><head><title>App</title><base href="/"></head><body>
+<app-root></app-root></body></html>`,
+      'src/main.ts': `
+import { afterNextRender, Component, inject } from '@angular/core';
+import { bootstrapApplication } from '@angular/platform-browser';
+import { SwUpdate } from '@angular/service-worker';
+import { appConfig } from './app/app.config';
+
+@Component({ selector: 'app-root', template: '<h1>${heading}</h1>${button}' })
+class App {
+  constructor() {
+    afterNextRender(() => void import('./main.js'));
+    // By itself, the worker looks for one only when the page has been quiet for 5 s.
+    void inject(SwUpdate).checkForUpdate();
+  }
+}
+
+bootstrapApplication(App, appConfig);`,
+      'src/main.js': script,
+      'src/app/app.config.ts': `
+import { provideServiceWorker } from '@angular/service-worker';
+
+export const appConfig = {
+  providers: [${lines['app.config.ts']!.replace('…', `{ registrationStrategy: 'registerImmediately' }`)}],
+};`,
+      'public/sw.js': lines['public/sw.js']!,
+    }),
+    build: 'ng build',
+    output: 'dist',
+    needsDeployedNode: true,
   },
 };

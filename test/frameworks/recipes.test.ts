@@ -1,5 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { installNode } from '../../bin/deployed-node.ts';
+import { nodeVersion } from '../../contract/infrastructure/runtime.ts';
 import { documentedScript, filesIn } from '../browser/fixtures/built-site.ts';
 import { describeWithSdk } from '../browser/fixtures/sdk-session.ts';
 import { serve } from '../browser/fixtures/site.ts';
@@ -12,6 +14,11 @@ import { readRecipes } from './recipe.ts';
 
 const recipes = readRecipes();
 const tested = [...recipes.keys()].filter((name) => recipes.get(name)!.packages.length > 0);
+
+async function withDeployedNode(): Promise<NodeJS.ProcessEnv> {
+  const folder = dirname(await installNode(nodeVersion));
+  return { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+}
 
 describeWithSdk('the recipes of docs/sdk.md, with the packages of npm', (session) => {
   let carillon: Awaited<ReturnType<typeof builtPackage>>;
@@ -28,8 +35,9 @@ describeWithSdk('the recipes of docs/sdk.md, with the packages of npm', (session
     const app = apps[framework]!;
     const folder = temporaryFolder();
     session.closeLater(async () => folder.remove());
+    const env = app.needsDeployedNode ? await withDeployedNode() : process.env;
     const run = (command: string, ...args: string[]) =>
-      runCommand(command, args, { cwd: folder.path });
+      runCommand(command, args, { cwd: folder.path, env });
     folder.write('package.json', '{ "private": true, "type": "module" }');
     const options = ['--ignore-scripts', '--save-exact', '--no-audit', '--no-fund'];
     await run('npm', 'install', ...options, ...packages, carillon.tarball);

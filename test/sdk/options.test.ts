@@ -1,10 +1,12 @@
 import {
   type CarillonOptions,
+  optionNames,
   readCloseOptions,
   readOptions,
   readSubscribeOptions,
   type SubscribeOptions,
 } from '../../sdk/client/options.ts';
+import { expectKnown } from '../../sdk/common/option-checks.ts';
 
 const site = 'https://shop.example';
 const page = `${site}/cart/`;
@@ -106,12 +108,12 @@ const wrongValues: readonly (readonly [
   ],
   [
     'projectId',
-    'copy the project id from the API key card',
+    'copy it from the API key card',
     { missing: undefined, 'in capitals': 'Demo', 'a path': 'demo/notifications', 'a number': 7 },
   ],
   [
     'applicationServerKey',
-    'copy the application server key from the API key card',
+    'copy it from the API key card',
     { missing: undefined, short: 'short', compressed: `A${key.slice(1)}` },
   ],
   [
@@ -121,10 +123,10 @@ const wrongValues: readonly (readonly [
   ],
   [
     'serviceWorker',
-    'such as "/carillon-sw.js"',
+    'use a URL on this origin',
     { malformed: 'http://[', 'on another origin': 'https://cdn.example/sw.js', null: null },
   ],
-  ['scope', 'such as "/shop/"', { 'on another origin': 'https://cdn.example/' }],
+  ['scope', 'use a URL on this origin', { 'on another origin': 'https://cdn.example/' }],
   ['userId', 'such as String(user.id)', { 'a number': 42 }],
   ['channels', 'use a list of names', { 'no list': 'news', 'a number': [2026] }],
   ['channels', 'lowercase letters, digits or hyphens', { 'in capitals': ['News'] }],
@@ -147,25 +149,28 @@ test.each([
   ['serviceWorkerUrl', 'serviceWorker'],
   ['user_id', 'userId'],
   ['ApplicationServerKey', 'applicationServerKey'],
-])('the unknown option %s: the error names %s', (unknown, meant) => {
-  const read = () => readOptions({ ...options, [unknown]: 'x' }, page, site);
-  expect(read).toThrow(expect.objectContaining({ name: 'CarillonError', code: 'invalid_options' }));
-  expect(read).toThrow(`"${unknown}": unknown; use ${meant}.`);
-});
-
-test('an unknown option that is like none: the error lists the options', () => {
-  const read = () => readOptions({ ...options, vapidKey: 'x' } as never, page, site);
-  expect(read).toThrow('"vapidKey": unknown; use baseUrl, projectId, applicationServerKey, ');
-});
+  ['vapidKey', 'baseUrl, projectId, applicationServerKey, '],
+])(
+  'the unknown option %s: the error of init() names it, that of check() also %s',
+  (unknown, meant) => {
+    const given = { ...options, [unknown]: 'x' };
+    const read = () => readOptions(given, page, site);
+    expect(read).toThrow(
+      expect.objectContaining({ name: 'CarillonError', code: 'invalid_options' }),
+    );
+    expect(read).toThrow(`"${unknown}": unknown; see check().`);
+    expect(() => expectKnown(given, optionNames)).toThrow(`"${unknown}": unknown; use ${meant}`);
+  },
+);
 
 test('every option is known', () => {
   expect(readOptions(everyOption, page, site).serviceWorker).toBe(`${site}/sw.js`);
+  expect([...optionNames].sort()).toEqual(Object.keys(everyOption).sort());
 });
 
 test.each<[SubscribeOptions, string]>([
-  [{ chanels: ['news'] } as SubscribeOptions, '"chanels": unknown; use channels.'],
-  [{ userID: 'ada' } as SubscribeOptions, '"userID": unknown; use userId.'],
-  [{ scope: '/' } as SubscribeOptions, '"scope": unknown; use channels, userId, userIdSignature.'],
+  [{ chanels: ['news'] } as SubscribeOptions, '"chanels": unknown; see check().'],
+  [{ scope: '/' } as SubscribeOptions, '"scope": unknown; see check().'],
   [{ userId: 42 } as never, '"userId": use a string, such as String(user.id).'],
   [{ channels: 'news' } as never, '"channels": use a list of names'],
 ])('subscribe(%j) says what is wrong', (given, message) => {
@@ -191,10 +196,10 @@ test.each<[unknown, string]>([
   [{ tag: undefined }, '"tag"'],
   [{ tag: '' }, '"tag"'],
   [{ tag: null }, '"tag"'],
-  ['chat-7', '"0": unknown; use tag, id.'],
-  [{ tag: 'chat-7', id: 7 }, '"id"'],
-  [{ id: '' }, '"id": use a tag or an id.'],
-  [{ Tag: 'chat-7' }, '"Tag": unknown; use tag.'],
+  ['chat-7', '"tag"'],
+  [{ tag: 'chat-7', id: 7 }, 'a tag or an id'],
+  [{ id: '' }, 'a tag or an id'],
+  [{ Tag: 'chat-7' }, '"tag"'],
 ])('close(%j) closes nothing and says what is wrong', (given, message) => {
   expect(() => readCloseOptions(given as never)).toThrow(message);
 });

@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
-import { interactiveRequest } from '../../sdk/client/request.ts';
+import { requestInteractively } from '../../sdk/client/request.ts';
 import type { CarillonError } from '../../sdk/common/error.ts';
 import {
   deleteSubscription,
   type Failure,
+  type MakeRequest,
   postSubscription,
   requestOnce,
-  requestTimeoutMs,
   type User,
 } from '../../sdk/common/service.ts';
 import { timing } from '../../sdk/common/timing.ts';
@@ -33,15 +33,19 @@ async function startService(...responses: readonly RequestListener[]) {
   const waits: number[] = [];
   const project = { baseUrl, projectId: 'demo', applicationServerKey: 'key' };
   let waitedMs = 0;
-  const interactive = (timeoutMs = requestTimeoutMs) =>
-    interactiveRequest(timeoutMs, {
-      ...timing,
-      elapsed: () => timing.elapsed() + waitedMs,
-      wait: async (ms) => {
-        waits.push(ms);
-        waitedMs += Math.ceil(ms);
-      },
-    });
+  const virtual = {
+    ...timing,
+    // Node.js limits requests by whole milliseconds.
+    elapsed: () => Math.round(timing.elapsed() + waitedMs),
+    wait: async (ms: number) => {
+      waits.push(ms);
+      waitedMs += Math.ceil(ms);
+    },
+  };
+  const interactive =
+    (timeoutMs?: number): MakeRequest =>
+    (url, init) =>
+      requestInteractively(url, init, timeoutMs, virtual);
   const post = (user: Partial<User> = {}, makeRequest = interactive()) =>
     postSubscription(project, subscription, user, makeRequest);
   return { project, interactive, post, requests, waits };
@@ -188,23 +192,11 @@ test('the error has the issues of an invalid request', async () => {
 });
 
 test.each([
-  [400, 'Bad Request', 'invalid_request'],
-  [413, 'Request Entity Too Large', 'payload_too_large'],
-  [429, 'Too Many Requests', 'rate_limited'],
-  [500, 'Internal Server Error', 'internal_error'],
-  [503, 'Service Unavailable', 'unavailable'],
-])('gateway response %i "%s" gets the code %s', async (status, message, code) => {
-  const { post } = await startService(jsonResponse(status, { message }));
-  const error = await errorOf(post());
-  expect(error).toMatchObject({ name: 'CarillonError', code, status, message });
-});
-
-test.each([
   ['the page of a proxy', 503, '<html>'],
   ['an unknown path at the gateway', 404, { message: 'Not Found' }],
   ['the gateway of another API', 403, { message: 'Forbidden' }],
   ['an error in another format', 400, { error: 'invalid_request' }],
-  ['a message that is an object', 429, { message: {} }],
+  ['a response of the gateway', 429, { message: 'Too Many Requests' }],
   ['null', 500, null],
 ])('%s is an unexpected response', async (_, status, body) => {
   const { post } = await startService((_request, response) => {

@@ -49,7 +49,7 @@ async function subscribe(manager: PushManager) {
   return subscribing;
 }
 
-const advice = 'no endpoint; update it, or use another.';
+const advice = 'no endpoint; update it.';
 
 test.each([
   ['null', [undefined, undefined], advice],

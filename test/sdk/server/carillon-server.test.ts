@@ -257,6 +257,19 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
+test.each([
+  [400, 'Bad Request', 'invalid_request'],
+  [413, 'Request Entity Too Large', 'payload_too_large'],
+  [429, 'Too Many Requests', 'rate_limited'],
+  [500, 'Internal Server Error', 'internal_error'],
+  [503, 'Service Unavailable', 'unavailable'],
+  [429, {}, 'unexpected_response'],
+])('gateway response %i %j gets the code %s', async (status, message, code) => {
+  // So that no pause follows.
+  const { carillon } = await setUp([jsonResponse(status, { message })], { timeoutMs: 900 });
+  expect(await failureOf(carillon.send({ title: 'Hello' }))).toMatchObject({ code, status });
+});
+
 test('a redirect is not followed, because it would turn send into a GET', async () => {
   const { carillon, requests } = await setUp([
     (_, response) => response.writeHead(301, { location: '/elsewhere' }).end(),
