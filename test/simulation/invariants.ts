@@ -273,8 +273,10 @@ function slicesAddUpToResponse(report: Report): string | undefined {
       stored.delivered + interrupted >= returned.delivered;
     if (hasUnheard(report, stored.id) && isInterrupted) continue;
     const { unreached = 0 } = returned;
+    // A function has given back what it had claimed and not started. `unreached` then counts from the subscribers at the
+    // start: also those who have left since.
     const isBetterKnown =
-      stored.attempted + (stored.unreached ?? 0) === returned.attempted + unreached &&
+      stored.attempted + (stored.unreached ?? 0) >= returned.attempted + unreached &&
       stored.failed < returned.failed;
     if (isBetterKnown) continue;
     // A repeated request has continued what the first one has left.
