@@ -577,11 +577,15 @@ function deletedProjectLeavesNothing({ world, deletedAt }: Report): string | und
 /** What is stored is the browser's last request to subscribe that had a response, or one that began later. */
 function newestRegistrationIsStored({ world, subscribed }: Report): string | undefined {
   for (const [path, requests] of grouped(subscribed, ({ path }) => path)) {
-    const stored = world.registrations.get(path)?.at(-1)?.stored;
+    const history = world.registrations.get(path) ?? [];
+    const stored = history.at(-1)?.stored;
     const answered = requests.filter(({ isAcknowledged }) => isAcknowledged).map(({ at }) => at);
     if (stored === undefined || answered.length === 0) continue;
+    const newest = Math.max(...answered);
+    // Nobody knows when what was removed had been requested: a request that was held until then is stored.
+    if (history.some((one) => one.stored === undefined && one.at > newest)) continue;
     // Of two within the difference of the clocks, nobody knows which is the newer one.
-    const since = Math.max(...answered) - clockDifferenceMs;
+    const since = newest - clockDifferenceMs;
     const possible = requests
       .filter(({ at }) => at > since)
       .map(({ userId, channels }) => `${userId} ${channels}`);
