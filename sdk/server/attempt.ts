@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../contract/wire/errors.ts';
 import { CarillonError, errorOf } from '../common/error.ts';
+import { retryAfterSecondsOf } from '../common/timing.ts';
 
 /** For one attempt. The service responds within 30 s, or its gateway does. */
 export const attemptTimeoutMs = 35_000;
@@ -40,7 +41,7 @@ export async function failureOf(response: Response): Promise<CarillonError> {
       .catch(() => null),
   );
   return code && typeof message === 'string'
-    ? new CarillonError(code, message, { status })
+    ? new CarillonError(code, message, { status, retryAfter: retryAfterSecondsOf(response) })
     : errorOf(response);
 }
 

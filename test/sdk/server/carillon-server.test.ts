@@ -270,6 +270,14 @@ test.each([
   expect(await failureOf(carillon.send({ title: 'Hello' }))).toMatchObject({ code, status });
 });
 
+test('a response of the gateway, or of a proxy, that says how long to wait keeps that', async () => {
+  const { carillon } = await setUp([
+    jsonResponse(429, { message: 'Too Many Requests' }, { 'retry-after': '61' }),
+  ]);
+  const error = await failureOf(carillon.send({ title: 'Hello' }));
+  expect(error).toMatchObject({ code: 'rate_limited', retryAfter: 61 });
+});
+
 test('a redirect is not followed, because it would turn send into a GET', async () => {
   const { carillon, requests } = await setUp([
     (_, response) => response.writeHead(301, { location: '/elsewhere' }).end(),
