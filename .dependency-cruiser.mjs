@@ -73,7 +73,13 @@ export default {
 
     // The stack refers to handlers by their path.
     may('lib/', 'contract', 'lambdas/store/items\\.ts', 'package\\.json'),
-    may('admin/', 'contract', store, 'sdk/(common|server)', 'package\\.json'),
+    may(
+      'admin/',
+      'contract',
+      'lambdas/(results|stop-notification|store)',
+      'sdk/(common|server)',
+      'package\\.json',
+    ),
     may('local/', 'contract', store, 'admin', 'aws-emulator', 'console', 'sdk/build'),
     may('bin/', 'contract', 'admin', 'lib', 'sdk/build', '(package|cdk)\\.json'),
     may('(bench|test)/', everything, 'package\\.json'),
