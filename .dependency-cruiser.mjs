@@ -72,7 +72,7 @@ export default {
     may('lambdas/send/', 'lambdas/deliver'),
 
     // The stack refers to handlers by their path.
-    may('lib/', 'contract', 'lambdas/store/items\\.ts', 'package\\.json'),
+    may('lib/', 'contract', 'package\\.json'),
     may('admin/', 'contract', store, 'sdk/(common|server)', 'package\\.json'),
     may('local/', 'contract', store, 'admin', 'aws-emulator', 'console', 'sdk/build'),
     may('bin/', 'contract', 'admin', 'lib', 'sdk/build', '(package|cdk)\\.json'),
