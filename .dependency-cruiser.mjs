@@ -67,7 +67,7 @@ export default {
     may('lambdas/(http|results)/', 'contract', store),
     // The functions: every other folder, and what they share.
     may('lambdas/(?!(http|push|results|store)/)', 'contract', 'lambdas/(http|results|store)'),
-    may('lambdas/', 'lambdas/(route|notification)-function\\.ts'),
+    may('lambdas/', 'lambdas/(host|(route|notification)-function)\\.ts'),
     may('lambdas/deliver/', 'lambdas/push'),
     may('lambdas/send/', 'lambdas/deliver'),
 
