@@ -15,17 +15,13 @@ import {
   utcMonth,
 } from '../lambdas/store/counters.ts';
 import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
-import {
-  type RemovalOptions,
-  type RemovedItems,
-  removeProject,
-} from '../lambdas/store/project-removal.ts';
+import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
+import { type RemovalOptions, type RemovedItems, removeProject } from './store/project-removal.ts';
 import {
   type RegisteredProject,
   RegisteredProjects,
   withoutKeys,
-} from '../lambdas/store/registered-projects.ts';
-import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
+} from './store/registered-projects.ts';
 import { printable } from './terminal/terminal.ts';
 import { newVapidPair } from './vapid-pair.ts';
 import { vapidRotation } from './vapid-rotation.ts';

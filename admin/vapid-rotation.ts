@@ -3,17 +3,11 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ProjectTables } from '../contract/infrastructure/tables.ts';
 import { countText } from '../contract/text/text.ts';
 import type { VapidKeys } from '../contract/wire/project.ts';
-import {
-  hashesOfEarlierPairs,
-  removeAllOfEarlierPairs,
-} from '../lambdas/store/all-subscriptions.ts';
 import { projectCacheMs } from '../lambdas/store/projects.ts';
-import {
-  type RegisteredProject,
-  RegisteredProjects,
-} from '../lambdas/store/registered-projects.ts';
 import { subscriptionStore } from '../lambdas/store/subscriptions.ts';
 import { CommandError, ProjectNotFound } from './errors.ts';
+import { hashesOfEarlierPairs, removeAllOfEarlierPairs } from './store/all-subscriptions.ts';
+import { type RegisteredProject, RegisteredProjects } from './store/registered-projects.ts';
 import { newVapidPair } from './vapid-pair.ts';
 
 export interface Waiting {

@@ -6,17 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { localConfig } from '../admin/local-config.ts';
 import { projectRegistry } from '../admin/project-registry.ts';
 import { projectTables } from '../admin/project-tables.ts';
+import {
+  batchImport,
+  type ImportedSubscription,
+  importSubscriptions,
+} from '../admin/store/subscription-import.ts';
 import { pathOf } from '../contract/text/addresses.ts';
 import type { NotificationResult, SendResult } from '../contract/wire/notification.ts';
 import { routes } from '../contract/wire/routes.ts';
 import { documentClient } from '../lambdas/store/dynamo.ts';
 import { endpointHash, type KeyedProject, subscriptionKey } from '../lambdas/store/items.ts';
 import { projectStore } from '../lambdas/store/projects.ts';
-import {
-  batchImport,
-  type ImportedSubscription,
-  importSubscriptions,
-} from '../lambdas/store/subscription-import.ts';
 import { provideAssembly } from '../local/assembly.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { bundle, startChild } from './processes.ts';

@@ -16,14 +16,13 @@ import {
   serviceNameOf,
   serviceTag,
 } from '../contract/infrastructure/stack-name.ts';
-import { outputOf, type TableName, tableNames } from '../contract/infrastructure/tables.ts';
+import { byUser, outputOf, type TableName, tableNames } from '../contract/infrastructure/tables.ts';
 import {
   type FunctionName,
   type OtherVariable,
   type RouteName,
   routes,
 } from '../contract/wire/routes.ts';
-import { byUserIndex } from '../lambdas/store/items.ts';
 import { type AlarmName, Alarms } from './alarms.ts';
 import { Budget } from './budget.ts';
 import { Dashboard } from './dashboard.ts';
@@ -316,7 +315,7 @@ export class Carillon extends Construct {
     return iam.Grant.addToPrincipal({
       grantee,
       actions: managingActions.map((action) => `dynamodb:${action}`),
-      resourceArns: [...arns, `${subscriptions.tableArn}/index/${byUserIndex}`],
+      resourceArns: [...arns, `${subscriptions.tableArn}/index/${byUser.name}`],
     }).combine(
       iam.Grant.addToPrincipal({
         grantee,

@@ -4,6 +4,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import {
+  byUser,
   constructIdOf,
   type TableKey,
   type TableName,
@@ -12,15 +13,10 @@ import {
   tableVariables,
 } from '../contract/infrastructure/tables.ts';
 import type { TableAction } from '../contract/wire/routes.ts';
-import { byUserIndex } from '../lambdas/store/items.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 interface TableFacts {
-  /** Whether the sort key is bytes. Default: a string. */
-  readonly hasBinarySortKey?: true;
-  /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
-  readonly expires?: true;
   /**
    * CloudTrail logs each use of the account's key `aws/dynamodb`. It does not log the use of the default key, which
    * AWS owns.
@@ -38,33 +34,14 @@ const facts: Readonly<Record<TableName, TableFacts>> = {
   projects: {},
   vapidKeys: keys,
   identityKeys: keys,
-  subscriptions: { hasBinarySortKey: true },
+  subscriptions: {},
   usage: {},
-  notifications: { expires: true },
-  deliveries: { expires: true, countsEvents: true },
+  notifications: {},
+  deliveries: { countsEvents: true },
   rateLimits: {
-    expires: true,
     noRecovery: 'An item counts the requests of one minute. No backup is needed.',
     countsEvents: true,
   },
-};
-
-/** All that a push, the conditions of a send and the list of a user's devices need: they read only the index. */
-const byUser: dynamodb.GlobalSecondaryIndexProps = {
-  indexName: byUserIndex,
-  partitionKey: text('projectUser'),
-  projectionType: dynamodb.ProjectionType.INCLUDE,
-  nonKeyAttributes: [
-    'origin',
-    'path',
-    'p256dh',
-    'auth',
-    'vapidPairNumber',
-    'imported',
-    'channels',
-    'createdAt',
-    'updatedAt',
-  ],
 };
 
 export interface TableProps {
@@ -89,12 +66,12 @@ export class ServiceTable extends Construct {
   constructor(scope: Construct, name: TableName, props: TableProps) {
     super(scope, constructIdOf(name));
     this.name = name;
-    const { partitionKey, sortKey }: TableKey = tableKeys[name];
+    const { partitionKey, sortKey, hasBinarySortKey, expires }: TableKey = tableKeys[name];
     const its = facts[name];
     this.table = new dynamodb.Table(this, 'Table', {
       partitionKey: text(partitionKey),
-      ...(sortKey && { sortKey: its.hasBinarySortKey ? binary(sortKey) : text(sortKey) }),
-      ...(its.expires && { timeToLiveAttribute: 'expiresAt' }),
+      ...(sortKey && { sortKey: hasBinarySortKey ? binary(sortKey) : text(sortKey) }),
+      ...(expires && { timeToLiveAttribute: 'expiresAt' }),
       ...(its.encryption && { encryption: its.encryption }),
       ...(its.countsEvents &&
         props.warmWritesPerSecond && {
@@ -105,7 +82,14 @@ export class ServiceTable extends Construct {
       // No deletion protection: a failed first deployment could not be rolled back.
       removalPolicy: props.removalPolicy,
     });
-    if (name === 'subscriptions') this.table.addGlobalSecondaryIndex(byUser);
+    if (name === 'subscriptions') {
+      this.table.addGlobalSecondaryIndex({
+        indexName: byUser.name,
+        partitionKey: text(byUser.partitionKey),
+        projectionType: dynamodb.ProjectionType.INCLUDE,
+        nonKeyAttributes: [...byUser.attributes],
+      });
+    }
     if (its.noRecovery)
       acknowledgeRule(this.table, { id: 'AwsSolutions-DDB3', reason: its.noRecovery });
   }

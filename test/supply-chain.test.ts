@@ -29,7 +29,7 @@ const workspaces = manifest.workspaces!.map(
   (folder) => [folder, read(`${folder}/package.json`) as Manifest] as const,
 );
 const locked = read('package-lock.json').packages as Readonly<Record<string, LockedPackage>>;
-const packages = bundledPackages(sharedAssembly());
+const packages = bundledPackages(sharedAssembly);
 
 /** Permissive licences, and MPL-2.0, which only asks for the sources of its own files. */
 const accepted = ['0BSD', 'Apache-2.0', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'MPL-2.0'];

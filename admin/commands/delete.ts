@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { countOf } from '../../contract/text/text.ts';
-import type { RemovedItems } from '../../lambdas/store/project-removal.ts';
+import type { RemovedItems } from '../store/project-removal.ts';
 import { dryRunOption, projectCommand, type RunOnStack } from './command.ts';
 
 export function deleteCommand(runOnStack: RunOnStack): Command {

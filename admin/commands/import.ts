@@ -5,14 +5,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { channels } from '../../contract/wire/fields.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
 import {
   batchImport,
   type ImportCounts,
   type ImportDependencies,
   type ImportedSubscription,
   importSubscriptions,
-} from '../../lambdas/store/subscription-import.ts';
-import { CommandError, ProjectNotFound } from '../errors.ts';
+} from '../store/subscription-import.ts';
 import { lineReader, type ReadLine } from '../subscriptions/line.ts';
 import {
   joinedRows,

@@ -8,28 +8,24 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Command } from 'commander';
 import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
 import { countOf, countText } from '../../contract/text/text.ts';
-import { subscriptionPages } from '../../lambdas/store/all-subscriptions.ts';
 import type { ProjectItem, VapidKeyItem } from '../../lambdas/store/items.ts';
 import { type ProjectStore, projectStore } from '../../lambdas/store/projects.ts';
+import { CommandError, removalIncomplete } from '../errors.ts';
+import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
+import { subscriptionPages } from '../store/all-subscriptions.ts';
 import {
   applicationServerKeys,
   type RegisteredProject,
   RegisteredProjects,
-} from '../../lambdas/store/registered-projects.ts';
-import {
-  type RestoredItems,
-  RestoredProjects,
-  restoreMonth,
-} from '../../lambdas/store/restored-projects.ts';
+} from '../store/registered-projects.ts';
+import { type RestoredItems, RestoredProjects, restoreMonth } from '../store/restored-projects.ts';
 import {
   batchImport,
   type ImportCounts,
   type ImportDependencies,
   type ImportedSubscription,
   importSubscriptions,
-} from '../../lambdas/store/subscription-import.ts';
-import { CommandError, removalIncomplete } from '../errors.ts';
-import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
+} from '../store/subscription-import.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { isVapidPair } from '../vapid-pair.ts';
 import { dryRunOption, type RunOnStack } from './command.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
-import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
 import { CommandError } from '../errors.ts';
+import type { RegisteredProject } from '../store/registered-projects.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { realWaiting } from '../vapid-rotation.ts';
 import { type Context, projectCommand, type RunOnStack, readDuration } from './command.ts';

@@ -3,7 +3,7 @@ import type { DeployedSettings } from '../../contract/infrastructure/environment
 import { countText } from '../../contract/text/text.ts';
 import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contract/wire/project.ts';
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
-import type { RegisteredProject } from '../../lambdas/store/registered-projects.ts';
+import type { RegisteredProject } from '../store/registered-projects.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { type Column, fieldLines, table, truncate } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';

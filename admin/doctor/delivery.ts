@@ -203,7 +203,7 @@ export async function checkDelivery(deps: DeliveryDependencies, report: Report):
       const { name, message } = error as Error;
       const fault =
         name === 'AbortError' || name === 'TimeoutError' ? 'It took too long.' : message;
-      reportStep('problem', interruption.aborted ? 'Interrupted.' : `${fault} ${advice}`.trimEnd());
+      reportStep('problem', interruption.aborted ? 'Interrupted.' : sentences(fault, advice));
       throw new StepFailed();
     }
   }
@@ -217,6 +217,11 @@ export async function checkDelivery(deps: DeliveryDependencies, report: Report):
     const message = `The push service's clock is ${Math.abs(minutes)} minutes ${side} this machine's: set this machine's.`;
     return { message, level: 'warning' };
   }
+}
+
+/** Messages of libraries have no full stop. */
+function sentences(fault: string, advice: string): string {
+  return `${fault}${/[.?!]$/.test(fault) ? '' : '.'} ${advice}`.trimEnd();
 }
 
 /** The step's finding has been reported. */

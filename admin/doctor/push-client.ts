@@ -23,8 +23,8 @@ type Received = z.infer<typeof receivedSchema>;
 const deliveredCode = 100;
 
 /**
- * A browser's side of the protocol between Firefox and Mozilla's push service: JSON over a WebSocket with the
- * subprotocol `push-notification`.
+ * A browser's side of the protocol between Firefox and Mozilla's push service: JSON over a WebSocket. It asks for no
+ * subprotocol: Firefox asks for `push-notification`, Mozilla's server names none, and only Firefox accepts that.
  */
 export class PushClient {
   readonly #socket: WebSocket;
@@ -36,7 +36,7 @@ export class PushClient {
   #clockDifferenceMs = 0;
 
   private constructor(address: string) {
-    this.#socket = new WebSocket(address, 'push-notification', { handshakeTimeout: 10_000 });
+    this.#socket = new WebSocket(address, { handshakeTimeout: 10_000 });
     // Without a listener an error would end the process.
     this.#received.on('error', (error: Error) => {
       this.#end ??= error;

@@ -10,8 +10,8 @@ import {
   storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/items.ts';
-import type { ImportedSubscription } from '../../lambdas/store/subscription-import.ts';
 import { CommandError } from '../errors.ts';
+import type { ImportedSubscription } from '../store/subscription-import.ts';
 
 /** Reads the value of a line as the subscription to store. */
 export type ReadLine = (

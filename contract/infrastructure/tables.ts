@@ -13,23 +13,46 @@ export const tableVariables = {
 export type TableName = keyof typeof tableVariables;
 export type TableVariable = (typeof tableVariables)[TableName];
 
-/** What the items of each table are found by. */
+/** What the items of each table are found by, and whether they expire. */
 export const tableKeys = {
   projects: { partitionKey: 'projectId' },
   vapidKeys: { partitionKey: 'projectId' },
   identityKeys: { partitionKey: 'projectId' },
-  subscriptions: { partitionKey: 'projectPart', sortKey: 'endpointHash' },
+  subscriptions: { partitionKey: 'projectPart', sortKey: 'endpointHash', hasBinarySortKey: true },
   usage: { partitionKey: 'projectRef', sortKey: 'period' },
-  notifications: { partitionKey: 'projectRef', sortKey: 'notificationId' },
-  deliveries: { partitionKey: 'id' },
-  rateLimits: { partitionKey: 'bucket' },
+  notifications: { partitionKey: 'projectRef', sortKey: 'notificationId', expires: true },
+  deliveries: { partitionKey: 'id', expires: true },
+  rateLimits: { partitionKey: 'bucket', expires: true },
 } as const satisfies Readonly<Record<TableName, TableKey>>;
 
-/** The names of the attributes that are a table's key. */
 export interface TableKey {
   readonly partitionKey: string;
   readonly sortKey?: string;
+  /** Whether the sort key is bytes. Default: a string. */
+  readonly hasBinarySortKey?: true;
+  /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
+  readonly expires?: true;
 }
+
+/**
+ * The index of Subscriptions by user; sparse. A push, the conditions of a send and the list of a user's devices read
+ * only the index, so it has the attributes that they need.
+ */
+export const byUser = {
+  name: 'byUser',
+  partitionKey: 'projectUser',
+  attributes: [
+    'origin',
+    'path',
+    'p256dh',
+    'auth',
+    'vapidPairNumber',
+    'imported',
+    'channels',
+    'createdAt',
+    'updatedAt',
+  ],
+} as const;
 
 export const tableNames = Object.keys(tableVariables) as readonly TableName[];
 

@@ -49,6 +49,8 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly route: RouteOf<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
+  /** A signal that aborts after some ms, 0 at least. */
+  readonly abortAfter: (ms: number) => AbortSignal;
   readonly projects: Pick<ProjectStore<Found>, 'find'>;
   readonly rateLimits: RateLimitStore;
   /** Requests per minute where a project's plan sets no limit. */
@@ -62,12 +64,13 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
  * does not exist; and nothing of the body is parsed before that.
  */
 export function browserChain<Found extends Project>(settings: ChainSettings<'browser', Found>) {
-  const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
+  const { route, logger, clock, abortAfter, projects, rateLimits, perMinute, originSecret } =
+    settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(cors(route))
     .use(errorResponses())
-    .use(timeLimit())
+    .use(timeLimit(clock, abortAfter))
     .use(pathIds())
     .use(findProject(projects.find))
     .use(rateLimit(route, perMinute, rateLimits))
@@ -85,11 +88,12 @@ export function ownerChain<Found extends Project, Input>(
   settings: ChainSettings<'owner', Found>,
   readInput: ReadInput<Found, Input>,
 ) {
-  const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
+  const { route, logger, clock, abortAfter, projects, rateLimits, perMinute, originSecret } =
+    settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(errorResponses())
-    .use(timeLimit())
+    .use(timeLimit(clock, abortAfter))
     .use(pathIds())
     .use(authenticate(projects.find, clock))
     .use(

@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
@@ -42,21 +41,17 @@ export interface TimeLimit {
  * Sets a signal that fires while a response still reaches the caller: shortly before Lambda ends the function,
  * and before API Gateway gives up.
  */
-export function timeLimit(): Middleware<TimeLimit> {
+export function timeLimit(
+  clock: () => Date,
+  abortAfter: (ms: number) => AbortSignal,
+): Middleware<TimeLimit> {
   return {
     before: ({ event, context }) => {
-      const gatewayMs = event.requestContext.timeEpoch + sendTimeline.endMs - Date.now();
+      const gatewayMs = event.requestContext.timeEpoch + sendTimeline.endMs - clock().getTime();
       const functionMs = context.getRemainingTimeInMillis() - lastMs;
       event.signal = abortAfter(Math.min(gatewayMs, functionMs));
     },
   };
-}
-
-/** A signal for any number of calls at a time: Node warns of more than 10 listeners. */
-export function abortAfter(ms: number): AbortSignal {
-  const signal = AbortSignal.timeout(Math.max(0, ms));
-  setMaxListeners(0, signal);
-  return signal;
 }
 
 /** The header in which a proxy in front of the API, such as CloudFront, sends its secret. */

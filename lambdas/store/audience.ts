@@ -8,12 +8,12 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
+import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
 import { batchGet, type Sleep } from './dynamo.ts';
 import {
-  byUserIndex,
   hashRanges,
   partCount,
   positionOf,
@@ -111,7 +111,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
     ): Promise<Read> {
       const queries = userIds.slice(range.from, range.to).map((userId, index) => ({
         user: range.from + index,
-        IndexName: byUserIndex,
+        IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
         from: range.from + index,
@@ -336,7 +336,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
       { client: dynamo },
       {
         TableName: table,
-        IndexName: byUserIndex,
+        IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
         ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),

@@ -113,9 +113,6 @@ export interface SubscriptionItem {
   readonly updatedAt: number;
 }
 
-/** Index of Subscriptions by `projectUser`; sparse. */
-export const byUserIndex = 'byUser';
-
 /**
  * Usage, keyed by `projectRef` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
  * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#7` the items in Subscriptions.

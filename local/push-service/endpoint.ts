@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DecryptionError } from '../../admin/browser.ts';
 import type { Channel, Channels, PushedMessage } from './channels.ts';
-import { methodNotAllowed, pushRefusal, readBody } from './refusal.ts';
+import { methodNotAllowed, pushRefusal, readBody, unknownEndpoint } from './refusal.ts';
 import type { VapidVerifier } from './vapid.ts';
 
 /** RFC 8030 §7.2: every push service accepts this size. The browser vendors' accept no more. */
@@ -66,9 +66,7 @@ export async function receivePush(
 function findChannel(id: string, channels: Channels): Channel {
   if (channels.isGone(id)) throw pushRefusal('gone', 'The subscription has ended.');
   const channel = channels.find(id);
-  if (channel === undefined) {
-    throw pushRefusal('unknownEndpoint', 'There is no subscription with this endpoint.');
-  }
+  if (channel === undefined) throw unknownEndpoint();
   return channel;
 }
 

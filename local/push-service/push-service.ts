@@ -138,7 +138,11 @@ async function handleRequest(
     // The sender closed the connection during its request.
     if (response.destroyed) return;
     const refusal = error instanceof Refusal ? error : new Refusal(500, String(error));
-    const headers = { ...refusal.headers, 'content-type': 'application/json' };
-    respond(refusal.status, headers, refusal.body);
+    const { status, headers, body } = refusal;
+    respond(
+      status,
+      body === '' ? headers : { ...headers, 'content-type': 'application/json' },
+      body,
+    );
   }
 }

@@ -8,13 +8,11 @@ import type { Channel, Channels, PushedMessage, RealSubscription } from './chann
 import { normalizeApplicationServerKey } from './vapid.ts';
 
 /**
- * The protocol between Firefox and Mozilla's push service: JSON over a WebSocket with the subprotocol
- * `push-notification`. The browser sends `hello`, registers one channel per subscription, receives
+ * The protocol between Firefox and Mozilla's push service: JSON over a WebSocket. Firefox asks for the
+ * subprotocol `push-notification`, and Mozilla's server names none. The browser sends `hello`, registers one channel per subscription, receives
  * messages and acknowledges each. It also subscribes to changes of Mozilla's settings
  * (`broadcast_subscribe`), which gets no response.
  */
-
-const subprotocol = 'push-notification';
 
 const requestSchema = z.discriminatedUnion('messageType', [
   z.object({ messageType: z.literal('hello'), uaid: z.string().optional() }),
@@ -53,8 +51,9 @@ export function acceptRealBrowsers(server: Server, origin: string, channels: Cha
   const sockets = new WebSocketServer({
     server,
     verifyClient: ({ req }, respond) => respond(isAllowedRequest(req), 403, refusalText),
-    handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+    handleProtocols: () => false,
   });
+  sockets.on('headers', (headers) => headers.push(`Date: ${new Date().toUTCString()}`));
   const browsers = new Map<string, Browser>();
 
   sockets.on('connection', (socket) => {

@@ -1,22 +1,24 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { readBody as readWholeBody } from 'aws-emulator/loopback';
 
+/** Mozilla's push service closes the connection after some refusals. */
+const closing = { connection: 'close' };
+
 /**
- * Status and error number of each kind of refusal. The numbers are from Mozilla's push service,
- * which has one number for all VAPID errors; only their messages differ.
+ * Status, error number and headers of each kind of refusal, as Mozilla's push service (autopush-rs 1.83) responds. It has
+ * one number for all VAPID errors; only their messages differ.
  */
 const pushRefusals = {
   invalidEncryption: { status: 400, errno: 110 },
   missingTtl: { status: 400, errno: 111 },
-  invalidTtl: { status: 400, errno: 112 },
   invalidTopic: { status: 400, errno: 113 },
-  invalidVapid: { status: 401, errno: 109 },
-  unknownEndpoint: { status: 404, errno: 102 },
-  gone: { status: 410, errno: 106 },
+  invalidTtl: { status: 400, errno: 114 },
+  invalidVapid: { status: 401, errno: 109, headers: { ...closing, 'www-authenticate': 'vapid' } },
+  gone: { status: 410, errno: 106, headers: { 'cache-control': 'max-age=86400' } },
   tooLarge: { status: 413, errno: 104 },
 } as const;
 
-/** Becomes an error response with the body `{ code, errno, error, message }`. */
+/** Becomes an error response with the body `{ code, errno, error, message }`, or none if there is no message. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -32,13 +34,19 @@ export class Refusal extends Error {
   /** The response body as JSON. */
   get body(): string {
     const { status: code, errno, message } = this;
+    if (message === '') return '';
     return JSON.stringify({ code, errno, error: STATUS_CODES[code], message });
   }
 }
 
 export function pushRefusal(kind: keyof typeof pushRefusals, message: string): Refusal {
-  const { status, errno } = pushRefusals[kind];
-  return new Refusal(status, message, status === 401 ? { 'www-authenticate': 'vapid' } : {}, errno);
+  const { status, errno, headers } = { headers: {}, ...pushRefusals[kind] };
+  return new Refusal(status, message, headers, errno);
+}
+
+/** There is no such endpoint. */
+export function unknownEndpoint(): Refusal {
+  return new Refusal(404, '', closing);
 }
 
 export function methodNotAllowed(allowed: string): Refusal {

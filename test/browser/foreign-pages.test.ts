@@ -185,7 +185,7 @@ describe.each(browserNames)('%s', (name) => {
       const outcome = await page.evaluate(
         (url) =>
           new Promise((resolve) => {
-            const socket = new WebSocket(url, 'push-notification');
+            const socket = new WebSocket(url);
             socket.onopen = () => resolve('open');
             socket.onerror = () => resolve('refused');
           }),

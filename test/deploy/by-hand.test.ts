@@ -31,7 +31,7 @@ test('the bootstrap works before anything is set', async () => {
 test('the CDK deploys, shows changes and rolls back', async () => {
   const { aws, operator } = account;
   await aws.bootstrap();
-  operator.usePrepared(sharedAssembly());
+  operator.usePrepared(sharedAssembly);
   const deployed = await operator.run(`${documented('npx cdk deploy')} --require-approval never`);
   expect(deployed.code).toBe(0);
   expect(statusOf('Carillon')).toBe('CREATE_COMPLETE');
@@ -65,7 +65,7 @@ test('the role of the pipeline may do what the pipeline does, and no more', asyn
 
   await aws.bootstrap();
   aws.policies.set('CarillonDeployment', JSON.stringify(executionPolicy()));
-  operator.usePrepared(sharedAssembly());
+  operator.usePrepared(sharedAssembly);
   const workflow = readFileSync('examples/pipeline/deploy.yml', 'utf8');
   const step = '      - run: ';
   const pipeline = documented(`${step}npm run -s deploy`, workflow).replace(step, '');

@@ -3,7 +3,7 @@ import { useAccount } from './fixtures/account.ts';
 import { physicalId } from './fixtures/cloudformation.ts';
 
 const account = useAccount();
-beforeEach(() => account.aws.deploy(sharedAssembly()));
+beforeEach(() => account.aws.deploy(sharedAssembly));
 
 const destroy = 'npm run -s deploy -- --destroy';
 

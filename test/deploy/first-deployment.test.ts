@@ -46,7 +46,7 @@ test('an empty account gets the service after a few answers', async () => {
 
 test('the policy of the account is used for each region, and what it lacks is said', async () => {
   const { aws, operator } = account;
-  operator.usePrepared(sharedAssembly());
+  operator.usePrepared(sharedAssembly);
   const { Statement } = executionPolicy();
   const [, ...others] = Statement;
   aws.policies.set('CarillonDeployment', JSON.stringify({ Statement: others }));
@@ -71,7 +71,7 @@ describe('the bootstrap stack is found as the CDK finds it', () => {
 
   /** Lets the operator deploy with this qualifier. */
   function use(qualifier: string): void {
-    cpSync(sharedAssembly(), folder.path, { recursive: true });
+    cpSync(sharedAssembly, folder.path, { recursive: true });
     for (const file of readdirSync(folder.path).filter((name) => name.endsWith('.json'))) {
       const text = readFileSync(`${folder.path}/${file}`, 'utf8');
       folder.write(file, text.replaceAll('hnb659fds', qualifier));
@@ -134,7 +134,7 @@ describe('in an account that is bootstrapped', () => {
   let context: () => Readonly<Record<string, unknown>>;
   beforeEach(async () => {
     await account.aws.bootstrap();
-    context = account.operator.usePrepared(sharedAssembly());
+    context = account.operator.usePrepared(sharedAssembly);
   });
 
   test('nobody is notified if the operator presses Enter', async () => {
@@ -245,7 +245,7 @@ test('credentials that AWS does not accept are refused first', async () => {
 test('a profile with MFA asks for one code', async () => {
   const { aws, operator } = account;
   await aws.bootstrap();
-  operator.usePrepared(sharedAssembly());
+  operator.usePrepared(sharedAssembly);
   operator.write(
     '.aws/config',
     '[profile work]\nregion = eu-west-1\nrole_arn = arn:aws:iam::111122223333:role/deployer\nmfa_serial = arn:aws:iam::111122223333:mfa/ann\nsource_profile = ann\n[profile ann]\naws_access_key_id = ANN\naws_secret_access_key = ann\n',

@@ -133,7 +133,7 @@ describe('what it contains', () => {
   });
 
   test('its app has the template and the functions of a clone, by their hashes', async () => {
-    const clone = readAssembly(sharedAssembly());
+    const clone = readAssembly(sharedAssembly);
     project.write(
       'carillon.json',
       JSON.stringify({ vapidSubject: 'mailto:operator@carillon.net' }),

@@ -8,7 +8,7 @@ const account = useAccount();
 const folder = useFolder();
 beforeEach(async () => {
   await account.aws.bootstrap();
-  account.operator.usePrepared(sharedAssembly());
+  account.operator.usePrepared(sharedAssembly);
 });
 
 const deploy = 'npm run -s deploy -- --set vapidSubject=push@carillon.net alarmEmail=none';
@@ -17,8 +17,8 @@ type Properties = Record<string, unknown>;
 
 /** Lets the operator update a deployed stack: to the same version, with other properties of a resource. */
 async function change(start: string, edit: (properties: Properties) => void): Promise<void> {
-  await account.aws.deploy(sharedAssembly());
-  cpSync(sharedAssembly(), folder.path, { recursive: true });
+  await account.aws.deploy(sharedAssembly);
+  cpSync(sharedAssembly, folder.path, { recursive: true });
   const file = 'Carillon.template.json';
   const template: Template = JSON.parse(readFileSync(`${folder.path}/${file}`, 'utf8'));
   const [, resource] = Object.entries(template.Resources).find(([id]) => id.startsWith(start))!;
@@ -103,7 +103,7 @@ test('an update that asks for fewer writes than a table takes by now is refused'
 
 test('a stage in another region is another stack, and keeps the settings', async () => {
   const { aws, operator } = account;
-  await aws.deploy(sharedAssembly());
+  await aws.deploy(sharedAssembly);
   operator.useApp('npx tsx bin/app.ts');
   aws.facts.executions = 10;
   const { code, output } = await operator.run(`${deploy} --stage eu --yes --project my-shop`);

@@ -35,7 +35,7 @@ test('a row of a month costs its number times its price', () => {
   for (const [what, number, price, dollars] of months) {
     expect([what, dollars]).toEqual([what, (Number(number) * Number(price)).toFixed(2)]);
   }
-  const metrics = templateAlarms(readAssembly(sharedAssembly()).template).flatMap(
+  const metrics = templateAlarms(readAssembly(sharedAssembly).template).flatMap(
     (alarm) => alarm.metrics,
   );
   const [, written] = months.find(([what]) => what === 'metrics of alarms')!;
@@ -44,7 +44,7 @@ test('a row of a month costs its number times its price', () => {
 });
 
 test('the runbook says what an hour of a flood at all throttles costs', () => {
-  const { Outputs } = readAssembly(sharedAssembly()).template as unknown as {
+  const { Outputs } = readAssembly(sharedAssembly).template as unknown as {
     Outputs: { Quotas: { Value: string } };
   };
   const { requestsPerSecond } = quotasSchema.parse(JSON.parse(Outputs.Quotas.Value));

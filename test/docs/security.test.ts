@@ -8,7 +8,7 @@ import { sharedAssembly } from '../fixtures/assembly.ts';
 const security = readFileSync('SECURITY.md', 'utf8').replace(/\s+/g, ' ');
 
 const grants = new Map(
-  [...readGrants(readAssembly(sharedAssembly()).template)].map(([id, own]) => [nameOf(id), own]),
+  [...readGrants(readAssembly(sharedAssembly).template)].map(([id, own]) => [nameOf(id), own]),
 );
 
 /** The function with a logical id: its name with a capital, and eight digits in hex. */

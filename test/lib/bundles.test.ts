@@ -7,7 +7,7 @@ import { type FunctionDefinition, readFunctions } from 'aws-emulator/functions';
 import { readAssembly } from 'aws-emulator/template';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 
-const assembly = readAssembly(sharedAssembly());
+const assembly = readAssembly(sharedAssembly);
 const functions = readFunctions(assembly);
 
 /** Those that call DynamoDB. */

@@ -16,7 +16,7 @@ import { slice } from '../lambdas/deliver/delivery-setup.ts';
 import { invokeOnce, type Report, type Runtime } from './fixtures/invoke-once.ts';
 import { installRuntimeClient } from './fixtures/runtime-client.ts';
 
-const assembly = readAssembly(sharedAssembly());
+const assembly = readAssembly(sharedAssembly);
 const functions = readFunctions(assembly);
 const gatewayRoutes = readRoutes(assembly);
 

@@ -10,7 +10,7 @@ import { type ProjectCredentials, type Service, startService } from '../fixtures
 import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
-const grants = readGrants(readAssembly(sharedAssembly()).template);
+const grants = readGrants(readAssembly(sharedAssembly).template);
 
 const isOnDynamoDb = ({ action }: Grant) => action.startsWith('dynamodb:');
 

@@ -8,7 +8,7 @@ import { RecordedMetrics } from '../fixtures/recorded-metrics.ts';
 import { useService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-const { template } = readAssembly(sharedAssembly());
+const { template } = readAssembly(sharedAssembly);
 const metrics = new RecordedMetrics();
 let lines: Line[] = [];
 

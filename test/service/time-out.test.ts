@@ -54,7 +54,7 @@ function call(name: RouteName) {
 }
 
 function assemblyWithTimeout(): string {
-  const assembly = readAssembly(sharedAssembly());
+  const assembly = readAssembly(sharedAssembly);
   const template = structuredClone(assembly.template);
   for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
     (Properties as { Timeout: number }).Timeout = timeoutSeconds;

@@ -1,8 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { pruneSubscriptions } from '../../admin/store/all-subscriptions.ts';
+import { removeProject } from '../../admin/store/project-removal.ts';
 import { vapidRotation } from '../../admin/vapid-rotation.ts';
-import { pruneSubscriptions } from '../../lambdas/store/all-subscriptions.ts';
-import { removeProject } from '../../lambdas/store/project-removal.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { tables } from './database/memory-database.ts';
 import { FunctionRun } from './function-run.ts';

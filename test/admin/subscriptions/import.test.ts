@@ -1,13 +1,13 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { type ImportListDependencies, importList } from '../../../admin/commands/import.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { batchImport, type ImportBatch } from '../../../admin/store/subscription-import.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { ServiceError } from '../../../contract/wire/errors.ts';
 import type { Project } from '../../../contract/wire/project.ts';
 import { endpointHash } from '../../../lambdas/store/items.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
-import { batchImport, type ImportBatch } from '../../../lambdas/store/subscription-import.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { readTable } from '../../fixtures/read-table.ts';

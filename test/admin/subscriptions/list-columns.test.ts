@@ -1,10 +1,10 @@
 import { importList } from '../../../admin/commands/import.ts';
+import type { ImportedSubscription } from '../../../admin/store/subscription-import.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
 import { openList } from '../../../admin/subscriptions/list-file.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { choiceOf } from '../../../lambdas/store/items.ts';
-import type { ImportedSubscription } from '../../../lambdas/store/subscription-import.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 

@@ -39,6 +39,7 @@ describe('a request of an owner', () => {
         route: routes.getProject,
         logger,
         clock: () => new Date(),
+        abortAfter: AbortSignal.timeout,
         projects: { find: async () => ({ ...project, plan }) },
         rateLimits: { count: async () => 0, refused: () => 0, ...counter },
         perMinute: 60,

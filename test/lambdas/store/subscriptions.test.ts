@@ -1,7 +1,7 @@
 import { BatchWriteCommand, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { pruneSubscriptions } from '../../../admin/store/all-subscriptions.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
-import { pruneSubscriptions } from '../../../lambdas/store/all-subscriptions.ts';
 import { audienceStore, removeFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';
 import {

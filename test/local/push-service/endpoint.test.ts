@@ -62,8 +62,8 @@ test.each<[what: string, Authorization: () => string | undefined, message: strin
 
 test.each([
   ['a missing TTL', { TTL: undefined }, 111, 'TTL'],
-  ['a negative TTL', { TTL: '-1' }, 112, 'TTL'],
-  ['a fractional TTL', { TTL: '1.5' }, 112, 'TTL'],
+  ['a negative TTL', { TTL: '-1' }, 114, 'TTL'],
+  ['a fractional TTL', { TTL: '1.5' }, 114, 'TTL'],
   ['another encoding', { 'Content-Encoding': 'aesgcm' }, 110, 'aes128gcm'],
   ['a missing encoding', { 'Content-Encoding': undefined }, 110, 'aes128gcm'],
   ['a topic of 33 characters', { Topic: 'a'.repeat(33) }, 113, 'Topic'],
@@ -118,10 +118,32 @@ test('a body of 4,096 bytes is accepted; one of 4,097, none, and one for another
 test('an unknown endpoint and another method are refused', async () => {
   const request = pushRequest(subscribe(), 'ding');
   const unknown = await post({ ...request, endpoint: `${pushService.origin}/push/unknown` });
-  expect(await refusalOf(unknown)).toMatchObject({ status: 404, errno: 102 });
+  expect([unknown.status, await unknown.text()]).toEqual([404, '']);
   const read = await fetch(request.endpoint);
   expect(read.headers.get('allow')).toBe('POST');
   expect(await refusalOf(read)).toMatchObject({ status: 405, errno: null });
+});
+
+test('as Mozilla’s, it closes the connection with 401 and 404, and lets a 410 be cached', async () => {
+  const gone = subscribe();
+  gone.unsubscribe();
+  const responses = [
+    await pushWith({ Authorization: undefined }),
+    await fetch(`${pushService.origin}/push/unknown`, { method: 'POST' }),
+    await push(gone),
+    await push(subscribe()),
+  ];
+  const headers = responses.map(({ status, headers: found }) => [
+    status,
+    found.get('connection'),
+    found.get('cache-control'),
+  ]);
+  expect(headers).toEqual([
+    [401, 'close', null],
+    [404, 'close', null],
+    [410, 'keep-alive', 'max-age=86400'],
+    [201, 'keep-alive', null],
+  ]);
 });
 
 test('a behaviour hides no mistake of the sender, and an invalid push does not use it up', async () => {

@@ -20,7 +20,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 /** Connects as a browser and completes the hello. */
 async function connect(uaid?: string) {
-  const socket = new WebSocket(pushService.origin.replace('http', 'ws'), 'push-notification');
+  const socket = new WebSocket(pushService.origin.replace('http', 'ws'));
   const messages: Message[] = [];
   socket.on('message', (data) => messages.push(JSON.parse(String(data))));
   await once(socket, 'open');
@@ -115,6 +115,15 @@ test('of the messages with one topic, a disconnected browser receives the last',
   await again.close();
 });
 
+test('it tells the time, and names no subprotocol, also if a browser asks for one', async () => {
+  const address = pushService.origin.replace('http', 'ws');
+  const firefox = new WebSocket(address, 'push-notification');
+  firefox.on('error', () => {});
+  const [{ headers }] = (await once(firefox, 'upgrade')) as [IncomingMessage];
+  expect(headers).not.toHaveProperty('sec-websocket-protocol');
+  expect(Math.abs(Date.parse(headers.date!) - Date.now())).toBeLessThan(60_000);
+});
+
 test('an invalid application server key is refused', async () => {
   const browser = await connect();
   const { response } = await subscribe(browser, 'AAAA');
@@ -127,7 +136,7 @@ test.each([
   ['an unknown message', '{"messageType":"subscribe"}'],
   ['register before hello', `{"messageType":"register","channelID":"${randomUUID()}"}`],
 ])('%s closes the connection', async (_, text) => {
-  const socket = new WebSocket(pushService.origin.replace('http', 'ws'), 'push-notification');
+  const socket = new WebSocket(pushService.origin.replace('http', 'ws'));
   await once(socket, 'open');
   socket.send(text);
   const [code] = await once(socket, 'close');
@@ -165,7 +174,7 @@ test('a request of a page is refused, and says why', async () => {
 
 test('the WebSocket of a page is refused', async () => {
   const address = pushService.origin.replace('http', 'ws');
-  const connect = (from: string) => new WebSocket(address, 'push-notification', { origin: from });
+  const connect = (from: string) => new WebSocket(address, { origin: from });
   const [, refused] = await once(connect(foreign), 'unexpected-response');
   expect((refused as IncomingMessage).statusCode).toBe(403);
   const firefox = connect(`${address}/`);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { removeProject } from '../../../admin/store/project-removal.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
@@ -12,7 +13,6 @@ import {
   eventCounterStore,
   notificationStore,
 } from '../../../lambdas/store/notifications.ts';
-import { removeProject } from '../../../lambdas/store/project-removal.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';
 import { sliceStore } from '../../../lambdas/store/slices.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';

@@ -11,8 +11,8 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
+import { byUser } from '../../../contract/infrastructure/tables.ts';
 import { sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
-import { byUserIndex } from '../../../lambdas/store/items.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { type Item, matches, type Names, update } from './expressions.ts';
 
@@ -37,7 +37,7 @@ const keyAttributes: Readonly<Record<string, readonly string[]>> = {
   Deliveries: ['id'],
 };
 
-const indexAttributes: Readonly<Record<string, string>> = { [byUserIndex]: 'projectUser' };
+const indexAttributes: Readonly<Record<string, string>> = { [byUser.name]: byUser.partitionKey };
 
 /** A command of the SDK's document client. */
 export interface DatabaseCommand {

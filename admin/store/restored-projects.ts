@@ -14,15 +14,15 @@ import {
   readParts,
   subscriberCounter,
   sumOf,
-} from './counters.ts';
-import { cancellationReasons, conditionFailed } from './dynamo.ts';
+} from '../../lambdas/store/counters.ts';
+import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
 import type {
   IdentityKeyItem,
   ProjectItem,
   RemovedProjectItem,
   UsageItem,
   VapidKeyItem,
-} from './items.ts';
+} from '../../lambdas/store/items.ts';
 
 /** A project of a backup, with its keys as far as their tables have them. */
 export interface RestoredItems {

@@ -12,10 +12,20 @@ import {
   subscriberPartCount,
   sumOf,
   takeUnits,
-} from './counters.ts';
-import { attributeChanges, batchGet, cancellationReasons, conditionFailed } from './dynamo.ts';
-import { partCount, partOf, type SubscriptionItem, storedPairNumber } from './items.ts';
-import type { ProjectStore } from './projects.ts';
+} from '../../lambdas/store/counters.ts';
+import {
+  attributeChanges,
+  batchGet,
+  cancellationReasons,
+  conditionFailed,
+} from '../../lambdas/store/dynamo.ts';
+import {
+  partCount,
+  partOf,
+  type SubscriptionItem,
+  storedPairNumber,
+} from '../../lambdas/store/items.ts';
+import type { ProjectStore } from '../../lambdas/store/projects.ts';
 import { projectNotFound } from './registered-projects.ts';
 
 /**

@@ -10,7 +10,7 @@ import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { subscription } from '../../fixtures/subscription.ts';
-import { newNotification, sendsOf } from './stored-notifications.ts';
+import { newNotification, sendsOf } from '../../lambdas/store/stored-notifications.ts';
 
 const now = new Date('2026-11-30T23:59:59.999Z');
 const clock = () => now;

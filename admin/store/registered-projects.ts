@@ -9,20 +9,20 @@ import {
 import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import type { VapidKeys } from '../../contract/wire/project.ts';
-import { newSubscriberParts } from './counters.ts';
+import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import {
   attributeChanges,
   cancellationReasons,
   conditionFailed,
   isConditionFailure,
-} from './dynamo.ts';
+} from '../../lambdas/store/dynamo.ts';
 import type {
   IdentityKeyItem,
   MemberItem,
   ProjectItem,
   RemovedProjectItem,
   VapidKeyItem,
-} from './items.ts';
+} from '../../lambdas/store/items.ts';
 
 /** A project without its internal key and the hashes of its others. */
 export type RegisteredProject = Omit<

@@ -9,21 +9,21 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { type ProjectTables, tableKeys } from '../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { monthsAround, partKeys } from './counters.ts';
+import { monthsAround, partKeys } from '../../lambdas/store/counters.ts';
 import {
   cancellationReasons,
   conditionFailed,
   isConditionFailure,
   type Sleep,
   sendAll,
-} from './dynamo.ts';
+} from '../../lambdas/store/dynamo.ts';
 import {
   idempotencyId,
   type ProjectItem,
   partCount,
   projectPart,
   type RemovedProjectItem,
-} from './items.ts';
+} from '../../lambdas/store/items.ts';
 import { projectNotFound } from './registered-projects.ts';
 
 /** How many items were deleted. */

@@ -5,8 +5,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { partCount, projectPart, type SubscriptionItem } from './items.ts';
-import { earlierPair, type SubscriptionStore } from './subscriptions.ts';
+import { partCount, projectPart, type SubscriptionItem } from '../../lambdas/store/items.ts';
+import { earlierPair, type SubscriptionStore } from '../../lambdas/store/subscriptions.ts';
 
 /** All subscriptions of a project, as the operator's command reads and removes them. */
 
