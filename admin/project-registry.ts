@@ -145,7 +145,7 @@ export function projectRegistry(
     list: () => projects.allProjects(),
 
     /**
-     * Changes the given limits and keeps the others. New caps hold at once.
+     * Changes the given limits and keeps the others. A new subscriber cap holds at once.
      * @throws {ProjectNotFound}
      */
     async setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {

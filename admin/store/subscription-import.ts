@@ -214,11 +214,7 @@ export function batchImport(
   }
 
   /** Counts new subscriptions of one partition: in the part of its number, and in others as far as that is full. */
-  function count(
-    project: Project,
-    added: readonly ImportedSubscription[],
-    { cap, parts }: Room,
-  ) {
+  function count(project: Project, added: readonly ImportedSubscription[], { cap, parts }: Room) {
     const counter = counterOf(project);
     const first = partOf(added[0]!.endpointHash);
     let left = added.length;

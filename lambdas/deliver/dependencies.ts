@@ -28,7 +28,7 @@ export function sliceDependencies(
   const { SUBSCRIPTIONS_TABLE: subscriptions, USAGE_TABLE: usage } = environment;
   return {
     audiences: audienceStore(dynamo, subscriptions, sleep),
-    subscriptions: subscriptionStore(dynamo, { subscriptions, usage }, clock),
+    subscriptions: subscriptionStore(dynamo, { subscriptions, usage }, clock, random),
     projects,
     slices: sliceStore(dynamo, environment.DELIVERIES_TABLE, sleep),
     eventCounters: eventCounterStore(dynamo, environment.DELIVERIES_TABLE),

@@ -17,6 +17,7 @@ export function createHandler(host: Host) {
     dynamo,
     { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
     clock,
+    host.random,
   );
 
   return ownerChain(settings, async (event) => {

@@ -20,7 +20,7 @@ export function createHandler(host: Host) {
     usage: environment.USAGE_TABLE,
   };
 
-  const subscriptions = subscriptionStore(dynamo, tables, clock);
+  const subscriptions = subscriptionStore(dynamo, tables, clock, host.random);
   const projects = identityProjectStore(dynamo, tables, clock);
   const schema = subscribeSchema(environment.EXTRA_PUSH_ORIGINS);
 

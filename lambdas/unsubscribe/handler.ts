@@ -14,6 +14,7 @@ export function createHandler(host: Host) {
     dynamo,
     { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
     clock,
+    host.random,
   );
 
   return browserChain(settings).handler(async (event) => {

@@ -1,4 +1,8 @@
-import { type DynamoDBDocumentClient, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import {

@@ -94,7 +94,11 @@ describe('remove', () => {
     expect(await countAll()).toEqual({ subscriptions: 0, notifications: 0, usage: 0 });
     ({ projectId, ref } = other);
     expect(await vapidKeyItem()).toBeDefined();
-    expect(await countAll()).toEqual({ subscriptions: 3, notifications: 0, usage: subscriberPartCount });
+    expect(await countAll()).toEqual({
+      subscriptions: 3,
+      notifications: 0,
+      usage: subscriberPartCount,
+    });
   });
 
   it('deletes subscriptions that are added at the same time', async () => {
@@ -192,7 +196,11 @@ describe('remove', () => {
       // The new project is not the one that it has found.
       if (late === 1) await expect(removing).rejects.toMatchObject({ name: 'ProjectNotFound' });
       else await removing;
-      expect({ late, ...(await countAll()) }).toMatchObject({ late, subscriptions: 2, usage: subscriberPartCount });
+      expect({ late, ...(await countAll()) }).toMatchObject({
+        late,
+        subscriptions: 2,
+        usage: subscriberPartCount,
+      });
       expect(await registry.usage(projectId)).toMatchObject({ subscribers: 2 });
     }
   });
