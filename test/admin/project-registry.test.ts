@@ -108,7 +108,9 @@ describe('create', () => {
     expect(project.ref).not.toBe(earlier.project.ref);
     expect(await subscriberParts(earlier.project.ref)).toEqual([]);
     expect(await subscriberParts(project.ref)).toEqual(
-      partPeriods('subscribers').map((period) => ({ projectRef: project.ref, period, used: 0 })),
+      partPeriods('subscribers')
+        .toSorted()
+        .map((period) => ({ projectRef: project.ref, period, used: 0 })),
     );
   });
 

@@ -181,7 +181,7 @@ function requestsWith(endpoints: Iterator<string>) {
 
 const seed = Number(process.env.SEED ?? 1) || 1;
 
-describe('a flood at the throttles refuses fewer than one request in a hundred', () => {
+describe('a flood at the throttles refuses fewer than one request in a hundred, with any and with chosen endpoints', () => {
   test.each([
     ['any', anyEndpoints],
     ['chosen', chosenEndpoints],
