@@ -20,7 +20,7 @@ const dummyDigest = Buffer.alloc(32);
  * {@link requireKey} refuses the request otherwise, after it has been counted.
  */
 export function authenticate<Found extends Project>(
-  find: ProjectStore<Found>['find'],
+  projects: Pick<ProjectStore<Found>, 'find' | 'findNewer'>,
   clock: () => Date,
 ): Middleware<{ ids: PathIds; project?: Found; access?: Access } & TimeLimit> {
   return {
@@ -28,25 +28,39 @@ export function authenticate<Found extends Project>(
       const { projectId } = event.ids;
       const key = bearerTokenOf(event.headers.authorization);
       if (key === undefined || !isKey(key) || projectId === undefined) return;
-      const project = await find(projectId, event.signal);
       const digest = createHash('sha256').update(key).digest();
-      const { secretKeyHash, previousKey, members = [] } = project ?? {};
-      const isCurrent = matches(digest, secretKeyHash);
-      const isPrevious = matches(digest, previousKey?.hash);
-      const isInGracePeriod = previousKey !== undefined && clock() < previousKey.until;
-      // Compares with all of them, so that the time does not tell which one it is.
-      const [member] = members.filter(({ keyHash }) => matches(digest, keyHash));
-      if (isCurrent || (isPrevious && isInGracePeriod)) {
-        Object.assign(event, { project, access: { role: 'owner' } });
-        // Tells the operator which callers still have it.
-        if (!isCurrent) event.logged = { previous_key: true };
-      } else if (member !== undefined && (member.until === undefined || clock() < member.until)) {
-        const { role, name } = member;
-        Object.assign(event, { project, access: { role, name } });
-        event.logged = { member: name };
+      // The key may be newer than the project in memory.
+      for (const find of [projects.find, projects.findNewer]) {
+        const project = await find(projectId, event.signal);
+        const found = accessOf(digest, project, clock());
+        if (found === undefined) continue;
+        const { logged, access } = found;
+        Object.assign(event, { project, access, ...(logged && { logged }) });
+        return;
       }
     },
   };
+}
+
+/** What a key gives access to. @param digest of the key. */
+function accessOf(
+  digest: Buffer,
+  { secretKeyHash, previousKey, members = [] }: Partial<Project> = {},
+  now: Date,
+): { readonly access: Access; readonly logged?: object } | undefined {
+  const isCurrent = matches(digest, secretKeyHash);
+  const isPrevious = matches(digest, previousKey?.hash);
+  const isInGracePeriod = previousKey !== undefined && now < previousKey.until;
+  // Compares with all of them, so that the time does not tell which one it is.
+  const [member] = members.filter(({ keyHash }) => matches(digest, keyHash));
+  if (isCurrent) return { access: { role: 'owner' } };
+  // Tells the operator which callers still have it.
+  if (isPrevious && isInGracePeriod) {
+    return { access: { role: 'owner' }, logged: { previous_key: true } };
+  }
+  if (member === undefined || (member.until !== undefined && now >= member.until)) return undefined;
+  const { role, name } = member;
+  return { access: { role, name }, logged: { member: name } };
 }
 
 /** Whether the role of the caller includes the route. */

@@ -51,7 +51,7 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly clock: () => Date;
   /** A signal that aborts after some ms, 0 at least. */
   readonly abortAfter: (ms: number) => AbortSignal;
-  readonly projects: Pick<ProjectStore<Found>, 'find'>;
+  readonly projects: Pick<ProjectStore<Found>, 'find' | 'findNewer'>;
   readonly rateLimits: RateLimitStore;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
@@ -95,7 +95,7 @@ export function ownerChain<Found extends Project, Input>(
     .use(errorResponses())
     .use(timeLimit(clock, abortAfter))
     .use(pathIds())
-    .use(authenticate(projects.find, clock))
+    .use(authenticate(projects, clock))
     .use(
       rateLimit(route, perMinute, rateLimits, async (event: Parameters<typeof readInput>[0]) => {
         requireRole(route, event.access);

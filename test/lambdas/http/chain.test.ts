@@ -40,7 +40,10 @@ describe('a request of an owner', () => {
         logger,
         clock: () => new Date(),
         abortAfter: AbortSignal.timeout,
-        projects: { find: async () => ({ ...project, plan }) },
+        projects: {
+          find: async () => ({ ...project, plan }),
+          findNewer: async () => undefined,
+        },
         rateLimits: { count: async () => 0, refused: () => 0, ...counter },
         perMinute: 60,
         originSecret: { hashes: [], isRequired: false },
