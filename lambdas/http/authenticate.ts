@@ -7,7 +7,7 @@ import {
   secretKeyPattern,
 } from '../../contract/wire/formats.ts';
 import type { Project } from '../../contract/wire/project.ts';
-import { type Access, includes, type Route, type RouteOf } from '../../contract/wire/routes.ts';
+import { type Access, includes, type RouteOf } from '../../contract/wire/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { PathIds, TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';
@@ -22,7 +22,7 @@ const dummyDigest = Buffer.alloc(32);
 export function authenticate<Found extends Project>(
   projects: Pick<ProjectStore<Found>, 'find' | 'findNewer'>,
   clock: () => Date,
-): Middleware<{ ids: PathIds; project?: Found; access?: Access } & TimeLimit> {
+): Middleware<{ ids: PathIds; project?: Found; access?: Access; keyId?: string } & TimeLimit> {
   return {
     before: async ({ event }) => {
       const { projectId } = event.ids;
@@ -35,7 +35,8 @@ export function authenticate<Found extends Project>(
         const found = accessOf(digest, project, clock());
         if (found === undefined) continue;
         const { logged, access } = found;
-        Object.assign(event, { project, access, ...(logged && { logged }) });
+        const keyId = digest.toString('base64url', 0, 6);
+        Object.assign(event, { project, access, keyId, ...(logged && { logged }) });
         return;
       }
     },
@@ -60,18 +61,13 @@ function accessOf(
   }
   if (member === undefined || (member.until !== undefined && now >= member.until)) return undefined;
   const { role, name } = member;
-  return { access: { role, name }, logged: { member: name } };
-}
-
-/** Whether the role of the caller includes the route. */
-export function mayCall(route: Route, { role }: Access): boolean {
-  return route.caller === 'browser' || includes(role, route.role);
+  // No log line has the name: it is a person's.
+  return { access: { role, name } };
 }
 
 /** @throws {ServiceError} `not_permitted` unless the role of the caller includes the route. */
-export function requireRole(route: RouteOf<'owner'>, access: Access): void {
-  if (mayCall(route, access)) return;
-  const { role } = access;
+export function requireRole(route: RouteOf<'owner'>, { role }: Access): void {
+  if (includes(role, route.role)) return;
   const needed =
     route.role === 'owner' ? 'only the secret key may' : `the role "${route.role}" may`;
   throw new ServiceError('not_permitted', `The role "${role}" may not ${route.action}; ${needed}.`);

@@ -5,6 +5,7 @@ import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import { ipv6Groups } from '../../contract/text/addresses.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { notificationIdSchema, projectIdSchema } from '../../contract/wire/fields.ts';
+import type { CountedRequest } from '../store/rate-limits.ts';
 import type { Middleware } from './response.ts';
 
 /** The ids in a path. A parameter that is missing, or cannot be an id, is undefined. */
@@ -104,15 +105,16 @@ function forwardedAddress({ headers }: APIGatewayProxyEventV2): string | undefin
 }
 
 /**
- * The address that a caller's requests are counted under. An IPv6 address counts as its /64, the
- * smallest network that is assigned: its holder can use 2⁶⁴ addresses in turn.
+ * What a caller's requests are counted under. An IPv6 address counts as its /64, the smallest network that is assigned: its
+ * holder can use 2⁶⁴ addresses in turn. Its /48 is the largest that anybody gets for nothing: 65,536 of these.
  */
-export function countedAddress(address: string): string {
-  if (!isIPv6(address)) return address;
+export function countedAddress(address: string): Pick<CountedRequest, 'address' | 'network'> {
+  if (!isIPv6(address)) return { address };
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  const network = ipv6Groups(address).slice(0, 4);
-  return `${network.map((group) => group.toString(16)).join(':')}::/64`;
+  if (mapped) return { address: mapped[1]! };
+  const groups = ipv6Groups(address).map((group) => group.toString(16));
+  const prefix = (length: number) => `${groups.slice(0, length / 16).join(':')}::/${length}`;
+  return { address: prefix(64), network: prefix(48) };
 }
 
 /**
@@ -121,8 +123,6 @@ export function countedAddress(address: string): string {
  * @returns undefined for text that is not an address.
  */
 export function networkOf(address: string): string | undefined {
-  const counted = countedAddress(address);
-  if (isIPv4(counted)) return `${counted.split('.').slice(0, 3).join('.')}.0/24`;
-  if (isIPv6(address)) return `${counted.split(':').slice(0, 3).join(':')}::/48`;
-  return undefined;
+  const { address: counted, network } = countedAddress(address);
+  return isIPv4(counted) ? `${counted.split('.').slice(0, 3).join('.')}.0/24` : network;
 }

@@ -246,7 +246,10 @@ export function eventCounterId(notificationId: string, counter: number): string 
   return `${notificationId}#${counter}`;
 }
 
-/** RateLimits, keyed by `bucket` (`project#route#address#minute`); TTL on `expiresAt`. */
+/**
+ * RateLimits, keyed by `bucket` (`project#route#address#minute`, with an address or a network); TTL on `expiresAt`. Requests
+ * with a key of the project are also counted by key, in an attribute for each.
+ */
 export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;
