@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Subscription } from '../../contract/wire/subscription.ts';
 import {
@@ -58,6 +59,28 @@ interface Condition {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Changes one subscription for its browser. Requests for the same endpoint conflict if they come at once: then their caller
+ * makes too many, and no fault of the service is reported.
+ */
+async function oneAtATime<Result>(change: () => Promise<Result>): Promise<Result> {
+  try {
+    return await change();
+  } catch (error) {
+    const { cause } = error as Error;
+    const [subscription] = cancellationReasons(cause);
+    const isBusy =
+      (cause as Error | undefined)?.name === 'TransactionConflictException' ||
+      subscription?.Code === 'TransactionConflict';
+    if (!isBusy) throw error;
+    throw new ServiceError(
+      'rate_limited',
+      'Too many requests for this endpoint came at once; try again in a second.',
+      { retryAfterSeconds: 1 },
+    );
+  }
+}
+
 const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
 
 /**
@@ -106,12 +129,14 @@ export function subscriptionStore(
       const { ref } = project;
       const subscription = { ...given, requestedAt };
       const hash = endpointHash(project, given.endpoint.href);
-      for (;;) {
-        if (await update(ref, hash, subscription, signal)) return 'updated';
-        const outcome = await create(ref, hash, subscription, cap, signal, readCap);
-        // Another request has created it meanwhile: update it.
-        if (outcome !== 'exists') return outcome;
-      }
+      return oneAtATime(async () => {
+        for (;;) {
+          if (await update(ref, hash, subscription, signal)) return 'updated';
+          const outcome = await create(ref, hash, subscription, cap, signal, readCap);
+          // Another request has created it meanwhile: update it.
+          if (outcome !== 'exists') return outcome;
+        }
+      });
     },
 
     /**
@@ -135,7 +160,8 @@ export function subscriptionStore(
         }),
         { abortSignal: signal },
       );
-      if (Item !== undefined) await remove(project.ref, [hash], isEarlier(requestedAt), signal);
+      if (Item === undefined) return;
+      await oneAtATime(() => remove(project.ref, [hash], isEarlier(requestedAt), signal));
     },
 
     /**
