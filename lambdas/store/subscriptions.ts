@@ -6,6 +6,7 @@ import {
   anyPart,
   drawPart,
   giveBackUnits,
+  isClosed,
   type ReadCap,
   subscriberCounter,
   type TakenUnits,
@@ -348,8 +349,9 @@ export function subscriptionStore(
         throw error;
       }
     };
-    const taking = takeUnit(dynamo, counter, cap, choose, attempt, abortSignal, readCap);
+    const taking = takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal, readCap);
     const outcome = await taking;
+    if (outcome === 'closed') throw beingCounted();
     if (outcome === 'cap_reached') {
       if (full.size === fullCapacity) full.clear();
       full.set(fullKey, now + fullMs);
@@ -388,11 +390,27 @@ export function subscriptionStore(
       } catch (error) {
         const reasons = cancellationReasons(error);
         if (!reasons.some(conditionFailed)) throw error;
+        const count = reasons[hashes.length];
         // Without the attribute the project is being deleted with its subscriptions.
-        if (conditionFailed(reasons[hashes.length])) return 0;
+        if (conditionFailed(count) && count?.Item === undefined) return 0;
+        if (
+          conditionFailed(count) &&
+          (await isClosed(dynamo, counter, clock().getTime(), abortSignal))
+        ) {
+          throw beingCounted();
+        }
         hashes = hashes.filter((_, index) => !conditionFailed(reasons[index]));
       }
     }
     return hashes.length;
   }
+}
+
+/** The operator counts a project's subscribers again, which takes some seconds. */
+export function beingCounted(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The subscribers of this project are being counted. Try again in some seconds.',
+    { retryAfterSeconds: 5 },
+  );
 }
