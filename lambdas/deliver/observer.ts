@@ -45,9 +45,10 @@ export function observer(
     metrics.publishStoredMetrics();
   }
 
-  /** Publishes nothing if all values are 0. */
+  /** Publishes the values above 0. */
   function publishSome(subject: Subject, values: MetricValues): void {
-    if (Object.values(values).some((value) => value > 0)) publish(subject, values);
+    const some = Object.entries(values).filter(([, value]) => value > 0);
+    if (some.length > 0) publish(subject, Object.fromEntries(some));
   }
 
   return {

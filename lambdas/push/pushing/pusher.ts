@@ -1,11 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import {
-  type Counts,
-  type FailureReason,
-  noCounts,
-} from '../../../contract/wire/counts.ts';
+import { type Counts, type FailureReason, noCounts } from '../../../contract/wire/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
 import { pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
