@@ -6,7 +6,14 @@ import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract
 import { limits } from '../contract/wire/limits.ts';
 import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/wire/project.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
-import { type ProjectUsage, projectUsage, utcMonth } from '../lambdas/store/counters.ts';
+import {
+  forgetCap,
+  monthCounter,
+  type ProjectUsage,
+  projectUsage,
+  subscriberCounter,
+  utcMonth,
+} from '../lambdas/store/counters.ts';
 import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RemovalOptions, type RemovedItems, removeProject } from './store/project-removal.ts';
@@ -138,7 +145,7 @@ export function projectRegistry(
     list: () => projects.allProjects(),
 
     /**
-     * Changes the given limits and keeps the others.
+     * Changes the given limits and keeps the others. A new subscriber cap holds at once.
      * @throws {ProjectNotFound}
      */
     async setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
@@ -146,8 +153,15 @@ export function projectRegistry(
         limit,
         value === 'default' ? undefined : value,
       ]);
-      const project = await projects.changePlan(projectId, Object.fromEntries(changed));
-      return existing(projectId, project);
+      const change = await projects.changePlan(projectId, Object.fromEntries(changed));
+      const project = existing(projectId, change);
+      if ('subscriberCap' in changes) {
+        await forgetCap(dynamo, subscriberCounter(tables.usage, project.ref));
+      }
+      if ('monthlySendCap' in changes) {
+        await forgetCap(dynamo, monthCounter(tables.usage, project.ref, clock()));
+      }
+      return project;
     },
 
     /**

@@ -12,6 +12,7 @@ import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
+import { notificationsCommand } from './notifications.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
 import { setCommand } from './set.ts';
@@ -115,6 +116,7 @@ export function runCarillon(
     .addCommand(membersCommand(runOnStack))
     .addCommand(revokeCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
+    .addCommand(notificationsCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))

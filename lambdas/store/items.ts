@@ -117,7 +117,7 @@ export interface SubscriptionItem extends StoredChoice {
 
 /**
  * Usage, keyed by `projectRef` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
- * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#7` the items in Subscriptions.
+ * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#31` the items in Subscriptions.
  * The latter are created and deleted with the project. Nothing is counted in a part that does not exist, so
  * that a deleted project gets no subscription and sends no notification.
  */
@@ -127,7 +127,7 @@ export interface UsageItem {
   readonly used: number;
   /**
    * The cap that the counter is divided for: no part holds more than its share of it. The same in all parts; absent before
-   * the first unit is taken.
+   * the first unit is taken, and after the operator has changed the cap.
    */
   readonly cap?: number | 'none';
 }
@@ -254,7 +254,10 @@ export function eventCounterId(notificationId: string, counter: number): string 
   return `${notificationId}#${counter}`;
 }
 
-/** RateLimits, keyed by `bucket` (`project#route#address#minute`); TTL on `expiresAt`. */
+/**
+ * RateLimits, keyed by `bucket` (`project#route#address#minute`, with an address or a network); TTL on `expiresAt`. Requests
+ * with a key of the project are also counted by key, in an attribute for each.
+ */
 export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;
@@ -262,7 +265,7 @@ export interface RateLimitItem {
 }
 
 /**
- * Partitions per project, and parts of each of its counters: a power of 2. One partition key takes 3,000
+ * Partitions per project, and parts of its counters of months: a power of 2. One partition key takes 3,000
  * read and 1,000 write units per second; each further one costs a broadcast one Query.
  */
 export const partCount = 8;
@@ -280,8 +283,8 @@ export function deviceIdOf(endpoint: string): string {
 }
 
 /**
- * The hash that a subscription is stored under. Its first bits decide about the partition and the part of the counter:
- * without the project's key, nobody can choose endpoints that meet in one of them.
+ * The hash that a subscription is stored under. Its first bits decide about the partition: without the project's key,
+ * nobody can choose endpoints that meet in one.
  */
 export function endpointHash(project: KeyedProject, endpoint: string): Uint8Array {
   return hashOfDevice(project, deviceIdOf(endpoint));

@@ -15,8 +15,11 @@ import type {
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 export const projectCacheMs = 30_000;
-/** How long an id without a project is remembered: short, so that a new project is found soon. */
-const negativeCacheTtlMs = 5_000;
+/**
+ * Milliseconds after which a request of an unknown project, or with an unknown key, has the project read again: a new
+ * one works within this time.
+ */
+const unknownCacheMs = 2000;
 /** Projects that a function remembers, and as many ids without a project. */
 const capacity = 1000;
 
@@ -124,6 +127,19 @@ function remembering<Found extends Project>(
       return present.get(projectId, now) ?? readAndRemember(projectId, now, signal);
     },
 
+    /**
+     * Reads a project again for a request with a key that the one in memory does not have: at most once in 2 s, because
+     * anybody can make such requests.
+     * @returns undefined if the one in memory is as new.
+     */
+    async findNewer(projectId: string, signal?: AbortSignal): Promise<Found | undefined> {
+      const now = clock().getTime();
+      const isNew = [present, absent].some((cache) =>
+        cache.wasReadAfter(projectId, now - unknownCacheMs),
+      );
+      return isNew ? undefined : readAndRemember(projectId, now, signal);
+    },
+
     /** Reads a project again: the one in memory may not have its newest keys. */
     refresh: (projectId: string, signal?: AbortSignal) =>
       readAndRemember(projectId, clock().getTime(), signal),
@@ -141,10 +157,10 @@ function remembering<Found extends Project>(
     if (present.isNewer(projectId, number) || absent.isNewer(projectId, number)) return project;
     if (project === undefined) {
       present.delete(projectId);
-      absent.set(projectId, { value: undefined, number, until: now + negativeCacheTtlMs });
+      absent.set(projectId, { value: undefined, number, readAt: now, until: now + unknownCacheMs });
     } else {
       absent.delete(projectId);
-      present.set(projectId, { value: project, number, until: now + projectCacheMs });
+      present.set(projectId, { value: project, number, readAt: now, until: now + projectCacheMs });
     }
     return project;
   }
@@ -154,7 +170,8 @@ interface Entry<Value> {
   readonly value: Value;
   /** The number of the read that found it. */
   readonly number: number;
-  /** Epoch ms. */
+  /** Epoch ms: when that read began, and until when the value is used. */
+  readonly readAt: number;
   readonly until: number;
 }
 
@@ -179,6 +196,11 @@ class RecentlyUsed<Value> {
   /** Whether the value is that of a later read. */
   isNewer(key: string, number: number): boolean {
     return (this.#entries.get(key)?.number ?? 0) > number;
+  }
+
+  /** @param time epoch ms. */
+  wasReadAfter(key: string, time: number): boolean {
+    return (this.#entries.get(key)?.readAt ?? 0) > time;
   }
 
   delete(key: string): void {

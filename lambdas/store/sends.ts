@@ -7,6 +7,7 @@ import {
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import {
+  firstFrom,
   giveBackUnits,
   monthCounter,
   newParts,
@@ -86,13 +87,13 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       abortSignal?: AbortSignal,
     ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'> {
       const counter = monthOf(notification);
-      const attempt = async (take: TakenUnits) => {
+      const attempt = async (take: () => TakenUnits) => {
         try {
           // Repeated under one token: a send whose response was lost is counted once.
           await dynamo.send(
             new TransactWriteCommand({
               TransactItems: [
-                { Update: take },
+                { Update: take() },
                 { Put: putNotification(notification) },
                 ...putKey(notification, by),
               ],
@@ -110,8 +111,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
           throw error;
         }
       };
-      const part = notificationPart(notification.id);
-      const begin = () => takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
+      const choose = firstFrom(notificationPart(notification.id));
+      const begin = () => takeUnit(dynamo, counter, cap, choose, attempt, abortSignal);
       const outcome = await begin();
       if (outcome !== 'no_month') return outcome;
       if (!(await createMonth(notification, cap, abortSignal))) return 'project_gone';
