@@ -9,6 +9,7 @@ import type { MemberRole } from '../contract/wire/routes.ts';
 import {
   forgetCap,
   monthCounter,
+  monthsAround,
   type ProjectUsage,
   projectUsage,
   subscriberCounter,
@@ -16,6 +17,7 @@ import {
 } from '../lambdas/store/counters.ts';
 import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
+import { closeCounter, openCounter } from './store/closed-counters.ts';
 import { type RemovalOptions, type RemovedItems, removeProject } from './store/project-removal.ts';
 import {
   type RegisteredProject,
@@ -84,6 +86,10 @@ export function projectRegistry(
   /** @throws {ProjectNotFound} */
   async function membersOf(projectId: string) {
     return existing(projectId, await projects.findMembers(projectId));
+  }
+
+  function monthOf({ ref }: RegisteredProject, month: string) {
+    return monthCounter(tables.usage, ref, new Date(month));
   }
 
   /** The end of a grace period; undefined without one. */
@@ -265,6 +271,31 @@ export function projectRegistry(
         const isGone = error instanceof ServiceError && error.code === 'project_not_found';
         throw isGone ? new ProjectNotFound(projectId) : error;
       }
+    },
+
+    /**
+     * Lets no notification of a project begin any more. When this returns, none does, whatever functions remember.
+     * Idempotent.
+     * @throws {ProjectNotFound}
+     */
+    async pause(projectId: string): Promise<RegisteredProject> {
+      const { pausedAt = clock().toISOString() } = await get(projectId);
+      const project = existing(projectId, await projects.changeProject(projectId, { pausedAt }));
+      // A function may count a send in any of them, whatever its clock says.
+      for (const month of monthsAround(clock())) {
+        await closeCounter(dynamo, tables, project, monthOf(project, month));
+      }
+      return project;
+    },
+
+    /** Lets a project send again. @throws {ProjectNotFound} */
+    async resume(projectId: string): Promise<RegisteredProject> {
+      const project = await get(projectId);
+      const times = [clock(), new Date(project.pausedAt ?? clock())];
+      for (const month of new Set(times.flatMap(monthsAround))) {
+        await openCounter(dynamo, monthOf(project, month));
+      }
+      return existing(projectId, await projects.changeProject(projectId, { pausedAt: undefined }));
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */

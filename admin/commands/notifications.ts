@@ -112,7 +112,7 @@ function readNotificationId(text: string): string {
   throw new InvalidArgumentError('It is a UUID, as the command notifications list prints it.');
 }
 
-async function runningOf(sent: SentNotifications): Promise<readonly SentNotification[]> {
+export async function runningOf(sent: SentNotifications): Promise<readonly SentNotification[]> {
   return (await sent.latest(0)).filter(({ status }) => isInProgress(status));
 }
 
@@ -141,7 +141,8 @@ export async function stopAll(
   return found;
 }
 
-function stoppedText(notification: SentNotification, dryRun: true | undefined): string {
+/** What became of a notification that was to be stopped. */
+export function stoppedText(notification: SentNotification, dryRun?: true | undefined): string {
   const { id, title, status, delivered, tag } = notification;
   const name = `"${truncate(printable(title), 60)}" (${id})`;
   if (dryRun)

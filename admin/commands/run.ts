@@ -13,6 +13,7 @@ import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
 import { notificationsCommand } from './notifications.ts';
+import { pauseCommand, resumeCommand } from './pause.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
 import { setCommand } from './set.ts';
@@ -117,6 +118,8 @@ export function runCarillon(
     .addCommand(revokeCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
     .addCommand(notificationsCommand(runOnStack))
+    .addCommand(pauseCommand(runOnStack))
+    .addCommand(resumeCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))

@@ -27,6 +27,7 @@ import {
   storedPairNumber,
 } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
+import { beingCounted } from '../../lambdas/store/subscriptions.ts';
 import { projectNotFound } from './registered-projects.ts';
 
 /**
@@ -174,7 +175,8 @@ export function batchImport(
       if (stored === undefined) throw projectNotFound(project.projectId);
       return capOf(stored);
     };
-    const room = await roomOf(dynamo, counter, cap, readCap);
+    const room = await roomOf(dynamo, counter, cap, readCap, Date.now());
+    if (room === 'closed') throw beingCounted();
     if (room === undefined) throw projectNotFound(project.projectId);
     return room;
   }

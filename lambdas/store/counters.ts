@@ -4,6 +4,7 @@ import {
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
@@ -23,6 +24,9 @@ import { partCount, partOf, type UsageItem } from './items.ts';
  *
  * All parts are created at once while the project exists, and deleted with it. Nothing is counted in a part
  * that does not exist.
+ *
+ * The operator's command closes a counter, with another value in place of the cap: that of a month while the project is
+ * paused, and that of subscribers while they are counted again. No unit is taken then, and no subscriber given back.
  */
 export interface Counter {
   readonly table: string;
@@ -160,6 +164,7 @@ export interface Room {
 /**
  * Reads the room of a counter, divided for the cap. If it is divided for another cap, that may be the newer one: reads
  * the cap again before it divides.
+ * @param now epoch ms.
  * @returns undefined if the counter does not exist.
  */
 export async function roomOf(
@@ -167,11 +172,13 @@ export async function roomOf(
   counter: Counter,
   remembered: number | null,
   readCap: ReadCap,
+  now: number,
   signal?: AbortSignal,
-): Promise<Room | undefined> {
+): Promise<Room | 'closed' | undefined> {
   let cap = remembered;
   for (let isReadAgain = false; ; ) {
-    const items = await readItems(dynamo, counter, signal);
+    const items = await openItems(dynamo, counter, now, signal);
+    if (items === 'closed') return items;
     const parts = partsIn(items, counter.name);
     if (parts.includes(undefined)) return undefined;
     const isDivided = () => items.every((item) => item.cap === storedCap(cap));
@@ -197,7 +204,7 @@ function roomIn(used: Parts, cap: number | null): readonly number[] {
 /**
  * Moves units between the parts, so that all hold even shares of their sum, and stores the cap. By amounts, so that no
  * concurrent change is lost.
- * @returns false if a part would exceed its share: units were taken meanwhile.
+ * @returns false if a part would exceed its share, because units were taken meanwhile, or if the counter was closed.
  */
 async function divide(
   dynamo: DynamoDBDocumentClient,
@@ -213,8 +220,9 @@ async function divide(
     return {
       ...keyOf(counter, part),
       UpdateExpression: 'SET cap = :cap ADD used :moved',
-      ConditionExpression: cap === null ? 'attribute_exists(used)' : 'used <= :most',
+      ConditionExpression: `${isOpen} AND ${cap === null ? 'attribute_exists(used)' : 'used <= :most'}`,
       ExpressionAttributeValues: {
+        ...closedValue,
         ':cap': storedCap(cap),
         ':moved': moved,
         ':most': most && most[part]! - moved,
@@ -231,26 +239,74 @@ async function divide(
   }
 }
 
+/** The condition that a part is not closed. */
+const isOpen = '(attribute_not_exists(cap) OR cap <> :closed)';
+export const closedValue = { ':closed': 'closed' satisfies UsageItem['cap'] } as const;
+
 /**
  * Lets every function read the cap again before it takes a further unit. So a new cap holds at once, also for functions that
  * remember the one before.
  */
 export async function forgetCap(dynamo: DynamoDBDocumentClient, counter: Counter): Promise<void> {
-  const forget = async (part: number) => {
+  // A month without notifications has no counter, nor has a project that is being removed.
+  await changeParts(dynamo, counter, {
+    UpdateExpression: 'REMOVE cap',
+    ConditionExpression: `attribute_exists(used) AND ${isOpen}`,
+    ExpressionAttributeValues: closedValue,
+  });
+}
+
+/** Whether a counter is closed. @param now epoch ms. */
+export async function isClosed(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  now: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return (await openItems(dynamo, counter, now, signal)) === 'closed';
+}
+
+/** Reads a counter. One that is closed until a time that is over is opened: whoever has closed it has died. */
+async function openItems(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  now: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly UsageItem[] | 'closed'> {
+  for (;;) {
+    const items = await readItems(dynamo, counter, signal);
+    const closed = items.filter(({ cap }) => cap === 'closed');
+    if (closed.length === 0) return items;
+    if (closed.some(({ closedUntil = now }) => closedUntil >= now)) return 'closed';
+    const over = {
+      ConditionExpression: 'closedUntil < :now',
+      ExpressionAttributeValues: { ':now': now },
+    };
+    const change = { UpdateExpression: 'REMOVE cap, closedUntil', ...over };
+    await changeParts(dynamo, counter, change, signal);
+  }
+}
+
+/** Changes the parts of a counter that meet the condition, each by itself. @returns the numbers of the others. */
+export async function changeParts(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  change: Pick<
+    UpdateCommandInput,
+    'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeValues'
+  >,
+  abortSignal?: AbortSignal,
+): Promise<readonly number[]> {
+  const changing = partPeriods(counter.name).map(async (_, part) => {
     try {
-      await dynamo.send(
-        new UpdateCommand({
-          ...keyOf(counter, part),
-          UpdateExpression: 'REMOVE cap',
-          ConditionExpression: 'attribute_exists(used)',
-        }),
-      );
+      await dynamo.send(new UpdateCommand({ ...keyOf(counter, part), ...change }), { abortSignal });
+      return [];
     } catch (error) {
-      // No notification was sent in this month, or the project is being removed.
-      if (!isConditionFailure(error)) throw error;
+      if (isConditionFailure(error)) return [part];
+      throw error;
     }
-  };
-  await Promise.all([...partPeriods(counter.name).keys()].map(forget));
+  });
+  return (await Promise.all(changing)).flat();
 }
 
 /**
@@ -276,13 +332,18 @@ export function takeUnits(counter: Counter, part: number, units: number, cap: nu
 /** The update that takes units. */
 export type TakenUnits = ReturnType<typeof takeUnits>;
 
-/** The update of a transaction that gives units back. */
+/** The update of a transaction that gives units back. The item in its failure tells why: it is missing, or closed. */
 export function giveBackUnits(counter: Counter, part: number, units: number) {
+  // A send that is undone gives its unit back also while its project is paused.
+  const isCounted = counter.name === subscribersName;
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :givenBack',
-    ConditionExpression: 'attribute_exists(used)',
-    ExpressionAttributeValues: { ':givenBack': -units },
+    ConditionExpression: isCounted
+      ? `attribute_exists(used) AND ${isOpen}`
+      : 'attribute_exists(used)',
+    ExpressionAttributeValues: { ':givenBack': -units, ...(isCounted && closedValue) },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
 }
 
@@ -312,8 +373,9 @@ export function anyPart({ name }: Counter, choose: ChoosePart): number {
  * Takes one unit, in a part that has room.
  * @param remembered the cap; null for no limit.
  * @param attempt makes a transaction with an update of a chosen part; `part_full` if only the update's condition failed.
+ * @param now epoch ms.
  * @param readCap if another function may know a newer cap.
- * @returns what `attempt` returned last, or `cap_reached` if there is no room.
+ * @returns what `attempt` returned last, `cap_reached` if there is no room, or `closed`.
  */
 export async function takeUnit<Outcome>(
   dynamo: DynamoDBDocumentClient,
@@ -321,16 +383,18 @@ export async function takeUnit<Outcome>(
   remembered: number | null,
   choose: ChoosePart,
   attempt: (take: () => TakenUnits) => Promise<Outcome | 'part_full'>,
+  now: number,
   signal?: AbortSignal,
   readCap: ReadCap = async () => remembered,
-): Promise<Outcome | 'cap_reached'> {
+): Promise<Outcome | 'cap_reached' | 'closed'> {
   let cap = remembered;
   const all = [...partPeriods(counter.name).keys()];
   for (let open: readonly number[] = all, isFull = false; ; ) {
     const outcome = await attempt(() => takeUnits(counter, choose(open), 1, cap));
     if (outcome !== 'part_full') return outcome;
     if (isFull) return 'cap_reached';
-    const room = await roomOf(dynamo, counter, cap, readCap, signal);
+    const room = await roomOf(dynamo, counter, cap, readCap, now, signal);
+    if (room === 'closed') return room;
     if (room !== undefined) cap = room.cap;
     open = all.filter((part) => room !== undefined && room.parts[part]! > 0);
     // The last attempt shows whether there is another reason, such as a repeated transaction.

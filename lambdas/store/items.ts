@@ -49,6 +49,8 @@ export interface ProjectItem {
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** Since when it sends nothing: ISO 8601. Absent: it sends. */
+  readonly pausedAt?: string | undefined;
 }
 
 export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
@@ -67,11 +69,13 @@ export interface MemberItem {
   readonly expiresAt?: string;
 }
 
-/** In Projects, in place of a project that is being removed. No project with its id can be created. */
+/** In Projects, in place of a project that is being removed or brought. No other one with its id can be created. */
 export interface RemovedProjectItem {
   readonly projectId: string;
   readonly ref: ProjectRef;
   readonly removed: true;
+  /** It comes from a backup or an export, and not all of it has arrived. */
+  readonly arrives?: true;
 }
 
 /** VapidKeys, keyed by `projectId`: a separate table, so that only two functions can read it. */
@@ -127,9 +131,11 @@ export interface UsageItem {
   readonly used: number;
   /**
    * The cap that the counter is divided for: no part holds more than its share of it. The same in all parts; absent before
-   * the first unit is taken, and after the operator has changed the cap.
+   * the first unit is taken, and after the operator has changed the cap. `closed`: no unit is taken.
    */
-  readonly cap?: number | 'none';
+  readonly cap?: number | 'none' | 'closed';
+  /** Epoch ms until which it is closed. Absent: until somebody opens it. */
+  readonly closedUntil?: number;
 }
 
 /** A choice as a subscription has it: under the names of its members, but the user id is in the key of an index. */

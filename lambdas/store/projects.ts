@@ -28,7 +28,7 @@ export type ProjectStore<Found extends Project = Project> = ReturnType<typeof re
 export function projectStore(dynamo: DynamoDBDocumentClient, table: string, clock: () => Date) {
   return remembering(clock, async (projectId, signal) => {
     const item = await readProject(dynamo, table, projectId, signal);
-    return item && fromItem(item);
+    return item && projectOf(item);
   });
 }
 
@@ -47,7 +47,7 @@ export function identityProjectStore(
     const { userIds, previousIdentityKeyUntil: until } = item;
     const { identityKey, previousIdentityKey: key } = keys;
     const previousIdentityKey = key && until ? { key, until: new Date(until) } : undefined;
-    return { ...fromItem(item), userIds, identityKey, previousIdentityKey };
+    return { ...projectOf(item), userIds, identityKey, previousIdentityKey };
   });
 }
 
@@ -98,7 +98,7 @@ export function signingProjectStore(
     const [item, key] = Responses!.map(({ Item }) => Item) as [ProjectItem?, VapidKeyItem?];
     const project = existing(item);
     if (project === undefined) return undefined;
-    const found = fromItem(project);
+    const found = projectOf(project);
     const { current, previous } = found.vapid;
     const { privateKey, previousPrivateKey } = key!;
     return {
@@ -214,7 +214,8 @@ class RecentlyUsed<Value> {
   }
 }
 
-function fromItem(item: ProjectItem): Project {
+/** A project as functions know it. */
+export function projectOf(item: ProjectItem): Project {
   const { previousKeyHash: hash, previousKeyUntil: until, members, oldWorker } = item;
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
@@ -228,6 +229,7 @@ function fromItem(item: ProjectItem): Project {
     plan: item.plan,
     oldWorker: oldWorker && { ...oldWorker, until: new Date(oldWorker.until) },
     createdAt: item.createdAt,
+    pausedAt: item.pausedAt,
     vapid: {
       current: { number, publicKey: vapidPublicKey },
       previous:

@@ -79,13 +79,14 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
      * project has just been deleted or the request repeats another.
      * @param by the request, which owns the send.
      * @param cap most notifications of the project in a month; null for no limit.
+     * @returns `closed`: the project is paused, or its notifications are being counted.
      */
     async begin(
       notification: NewNotification,
       by: string,
       cap: number | null,
       abortSignal?: AbortSignal,
-    ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'> {
+    ): Promise<'begun' | 'cap_reached' | 'closed' | 'project_gone' | 'repeated'> {
       const counter = monthOf(notification);
       const attempt = async (take: () => TakenUnits) => {
         try {
@@ -112,7 +113,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
         }
       };
       const choose = firstFrom(notificationPart(notification.id));
-      const begin = () => takeUnit(dynamo, counter, cap, choose, attempt, abortSignal);
+      const now = notification.sentAt.getTime();
+      const begin = () => takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal);
       const outcome = await begin();
       if (outcome !== 'no_month') return outcome;
       if (!(await createMonth(notification, cap, abortSignal))) return 'project_gone';

@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import { hasChosen, type StatedChoice } from '../../contract/wire/fields.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Subscription } from '../../contract/wire/subscription.ts';
@@ -6,6 +7,7 @@ import {
   anyPart,
   drawPart,
   giveBackUnits,
+  isClosed,
   type ReadCap,
   subscriberCounter,
   type TakenUnits,
@@ -324,8 +326,9 @@ export function subscriptionStore(
         throw error;
       }
     };
-    const taking = takeUnit(dynamo, counter, cap, choose, attempt, abortSignal, readCap);
+    const taking = takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal, readCap);
     const outcome = await taking;
+    if (outcome === 'closed') throw beingCounted();
     if (outcome === 'cap_reached') {
       if (full.size === fullCapacity) full.clear();
       full.set(fullKey, now + fullMs);
@@ -364,11 +367,27 @@ export function subscriptionStore(
       } catch (error) {
         const reasons = cancellationReasons(error);
         if (!reasons.some(conditionFailed)) throw error;
+        const count = reasons[hashes.length];
         // Without the attribute the project is being deleted with its subscriptions.
-        if (conditionFailed(reasons[hashes.length])) return 0;
+        if (conditionFailed(count) && count?.Item === undefined) return 0;
+        if (
+          conditionFailed(count) &&
+          (await isClosed(dynamo, counter, clock().getTime(), abortSignal))
+        ) {
+          throw beingCounted();
+        }
         hashes = hashes.filter((_, index) => !conditionFailed(reasons[index]));
       }
     }
     return hashes.length;
   }
+}
+
+/** The operator counts a project's subscribers again, which takes some seconds. */
+export function beingCounted(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The subscribers of this project are being counted. Try again in some seconds.',
+    { retryAfterSeconds: 5 },
+  );
 }

@@ -1,4 +1,4 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -124,6 +124,83 @@ test('a function that died is seen, and its notification can be stopped', async 
   );
   const stopped = await runJson(['notifications', 'stop', projectId, body.id]);
   expect(stopped.result.notifications).toMatchObject([{ status: 'stopped', delivered: 1 }]);
+});
+
+test('a paused project sends nothing with any key, what ran is stopped, and it can be resumed', async () => {
+  const { project, browsers } = await projectWithBrowsers(60);
+  const { projectId } = project;
+  const invited = await runJson(['invite', projectId, 'Ann', '--role', 'sender']);
+  const asMember = { ...project, secretKey: invited.result.key };
+  const key = { 'idempotency-key': 'order-1' };
+  const sending = operator.service.send(project, { title: 'Wrong' }, key);
+  await until('some pushes arrive', () => received(browsers) >= 3);
+  const paused = await runJson(['pause', projectId]);
+  const delivered = received(browsers);
+  expect(paused.result).toMatchObject({
+    projectId,
+    pausedAt: expect.any(String),
+    notifications: [{ status: 'stopped', delivered }],
+  });
+
+  const refused = { status: 403, body: { error: { code: 'project_paused' } } };
+  for (const sender of [project, asMember]) {
+    const kinds: Record<string, string>[] = [
+      {},
+      { prefer: 'respond-async' },
+      { 'idempotency-key': 'order-2' },
+    ];
+    for (const headers of kinds) {
+      expect(await operator.service.send(sender, { title: 'T' }, headers)).toMatchObject(refused);
+    }
+  }
+  expect(await operator.service.usage(projectId)).toMatchObject({ sends: 1 });
+  const [first, repeated] = [
+    await sending,
+    await operator.service.send(project, { title: 'Wrong' }, key),
+  ];
+  expect(first).toMatchObject({ status: 201, body: { status: 'stopped', delivered } });
+  expect({ status: repeated.status, body: repeated.body }).toEqual({
+    status: 201,
+    body: first.body,
+  });
+  expect(received(browsers)).toBe(delivered);
+  const shown = await operator.run(['show', projectId]);
+  expect(shown.output).toMatch(/Paused +since 20/);
+
+  await runJson(['resume', projectId]);
+  const next = await operator.service.send(project, { title: 'T', userIds: ['nobody'] });
+  expect(next.status).toBe(201);
+});
+
+test('a send that was interrupted is not continued while its project is paused', async () => {
+  const { project, browsers } = await projectWithBrowsers(1);
+  const key = { 'idempotency-key': 'order-1' };
+  const { body } = await operator.service.send(project, { title: 'T' }, key);
+  const { tables } = operator.service.stack.dynamodb;
+  const change = (TableName: string, Key: object, UpdateExpression: string) =>
+    operator.service.dynamo.send(
+      new UpdateCommand({
+        TableName,
+        Key,
+        UpdateExpression,
+        ExpressionAttributeValues: { ':past': 1 },
+      }),
+    );
+  await change(
+    tables.DELIVERIES_TABLE,
+    { id: sliceId(body.id, 0) },
+    'SET leasedUntil = :past REMOVE ended, isRead',
+  );
+  const { Items = [] } = await operator.service.dynamo.send(
+    new ScanCommand({ TableName: tables.NOTIFICATIONS_TABLE }),
+  );
+  const item = Items.find(({ projectRef, ownedAt }) => projectRef === project.ref && ownedAt);
+  const { projectRef, notificationId } = item!;
+  await change(tables.NOTIFICATIONS_TABLE, { projectRef, notificationId }, 'SET ownedAt = :past');
+  await runJson(['pause', project.projectId]);
+  const repeated = await operator.service.send(project, { title: 'T' }, key);
+  expect(repeated).toMatchObject({ status: 403, body: { error: { code: 'project_paused' } } });
+  expect(received(browsers)).toBe(1);
 });
 
 test.each([

@@ -44,15 +44,22 @@ function counterOperations(counter: Counter) {
     dynamo.send(new TransactWriteCommand({ TransactItems: [{ Update }] }));
   return {
     take: (cap: number | null, part: number) =>
-      takeUnit(dynamo, counter, cap, firstFrom(part), async (take) => {
-        try {
-          await write(take());
-          return 'taken';
-        } catch (error) {
-          if (cancellationReasons(error).some(conditionFailed)) return 'part_full';
-          throw error;
-        }
-      }),
+      takeUnit(
+        dynamo,
+        counter,
+        cap,
+        firstFrom(part),
+        async (take) => {
+          try {
+            await write(take());
+            return 'taken';
+          } catch (error) {
+            if (cancellationReasons(error).some(conditionFailed)) return 'part_full';
+            throw error;
+          }
+        },
+        0,
+      ),
     giveBack: (part: number, units: number) =>
       write(giveBackUnits(counter, part % partPeriods(counter.name).length, units)),
     parts: () => readParts(dynamo, counter),
@@ -140,10 +147,11 @@ test('a unit that is given back while a counter is read is taken', async () => {
   const counter = subscriberCounter(database.tables.USAGE_TABLE, project);
   const outcomes = ['part_full', 'taken'] as const;
   const parts: string[] = [];
-  const outcome = await takeUnit(database.dynamo, counter, 0, firstFrom(3), async (take) => {
+  const attempt = async (take: () => TakenUnits) => {
     parts.push(take().Key.period);
     return outcomes[parts.length - 1]!;
-  });
+  };
+  const outcome = await takeUnit(database.dynamo, counter, 0, firstFrom(3), attempt, 0);
   expect(outcome).toBe('taken');
   expect(parts).toEqual(['subscribers#3', 'subscribers#3']);
 });
