@@ -14,6 +14,7 @@ import { doctorCommand } from './doctor.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
 import { notificationsCommand } from './notifications.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
+import { recountCommand } from './recount.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
 import { setCommand } from './set.ts';
@@ -123,7 +124,8 @@ export function runCarillon(
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
-    .addCommand(restoreCommand(runOnStack));
+    .addCommand(restoreCommand(runOnStack))
+    .addCommand(recountCommand(runOnStack));
   program.addHelpText(
     'after',
     `\nTo deploy: ${deployName} --help\n` +
