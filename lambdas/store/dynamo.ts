@@ -3,7 +3,11 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  type KeysAndAttributes,
+} from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   type BatchGetCommandOutput,
@@ -321,7 +325,7 @@ const batchSize = 100;
 
 /**
  * Reads items of one table by their keys, strongly consistent, with one call for every 100 keys at the same time.
- * @param ProjectionExpression of their attributes. Default: all.
+ * @param projection of their attributes. Default: all.
  * @returns them in no particular order, without those that do not exist.
  */
 export async function batchGet<Read extends object>(
@@ -330,7 +334,7 @@ export async function batchGet<Read extends object>(
   keys: readonly Item[],
   signal?: AbortSignal,
   wait?: Sleep,
-  ProjectionExpression?: string,
+  projection?: Pick<KeysAndAttributes, 'ProjectionExpression' | 'ExpressionAttributeNames'>,
 ): Promise<Read[]> {
   const batches: Item[][] = [];
   for (let start = 0; start < keys.length; start += batchSize) {
@@ -345,7 +349,7 @@ export async function batchGet<Read extends object>(
       const { Responses, UnprocessedKeys }: BatchGetCommandOutput = await dynamo.send(
         new BatchGetCommand({
           RequestItems: {
-            [table]: { Keys: [...Keys], ConsistentRead: true, ProjectionExpression },
+            [table]: { Keys: [...Keys], ConsistentRead: true, ...projection },
           },
         }),
         { abortSignal: signal },
