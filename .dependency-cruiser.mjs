@@ -67,13 +67,19 @@ export default {
     may('lambdas/(http|results)/', 'contract', store),
     // The functions: every other folder, and what they share.
     may('lambdas/(?!(http|push|results|store)/)', 'contract', 'lambdas/(http|results|store)'),
-    may('lambdas/', 'lambdas/(route|notification)-function\\.ts'),
+    may('lambdas/', 'lambdas/(host|(route|notification)-function)\\.ts'),
     may('lambdas/deliver/', 'lambdas/push'),
     may('lambdas/send/', 'lambdas/deliver'),
 
     // The stack refers to handlers by their path.
     may('lib/', 'contract', 'package\\.json'),
-    may('admin/', 'contract', store, 'sdk/(common|server)', 'package\\.json'),
+    may(
+      'admin/',
+      'contract',
+      'lambdas/(results|stop-notification|store)',
+      'sdk/(common|server)',
+      'package\\.json',
+    ),
     may('local/', 'contract', store, 'admin', 'aws-emulator', 'console', 'sdk/build'),
     may('bin/', 'contract', 'admin', 'lib', 'sdk/build', '(package|cdk)\\.json'),
     may('(bench|test)/', everything, 'package\\.json'),

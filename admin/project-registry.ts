@@ -6,9 +6,18 @@ import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract
 import { limits } from '../contract/wire/limits.ts';
 import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/wire/project.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
-import { type ProjectUsage, projectUsage, utcMonth } from '../lambdas/store/counters.ts';
+import {
+  forgetCap,
+  monthCounter,
+  monthsAround,
+  type ProjectUsage,
+  projectUsage,
+  subscriberCounter,
+  utcMonth,
+} from '../lambdas/store/counters.ts';
 import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
+import { closeCounter, openCounter } from './store/closed-counters.ts';
 import { type RemovalOptions, type RemovedItems, removeProject } from './store/project-removal.ts';
 import {
   type RegisteredProject,
@@ -79,6 +88,10 @@ export function projectRegistry(
     return existing(projectId, await projects.findMembers(projectId));
   }
 
+  function monthOf({ ref }: RegisteredProject, month: string) {
+    return monthCounter(tables.usage, ref, new Date(month));
+  }
+
   /** The end of a grace period; undefined without one. */
   function graceEnd(gracePeriodMs: number): string | undefined {
     if (gracePeriodMs === 0) return undefined;
@@ -138,7 +151,7 @@ export function projectRegistry(
     list: () => projects.allProjects(),
 
     /**
-     * Changes the given limits and keeps the others.
+     * Changes the given limits and keeps the others. A new subscriber cap holds at once.
      * @throws {ProjectNotFound}
      */
     async setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
@@ -146,8 +159,15 @@ export function projectRegistry(
         limit,
         value === 'default' ? undefined : value,
       ]);
-      const project = await projects.changePlan(projectId, Object.fromEntries(changed));
-      return existing(projectId, project);
+      const change = await projects.changePlan(projectId, Object.fromEntries(changed));
+      const project = existing(projectId, change);
+      if ('subscriberCap' in changes) {
+        await forgetCap(dynamo, subscriberCounter(tables.usage, project.ref));
+      }
+      if ('monthlySendCap' in changes) {
+        await forgetCap(dynamo, monthCounter(tables.usage, project.ref, clock()));
+      }
+      return project;
     },
 
     /**
@@ -251,6 +271,31 @@ export function projectRegistry(
         const isGone = error instanceof ServiceError && error.code === 'project_not_found';
         throw isGone ? new ProjectNotFound(projectId) : error;
       }
+    },
+
+    /**
+     * Lets no notification of a project begin any more. When this returns, none does, whatever functions remember.
+     * Idempotent.
+     * @throws {ProjectNotFound}
+     */
+    async pause(projectId: string): Promise<RegisteredProject> {
+      const { pausedAt = clock().toISOString() } = await get(projectId);
+      const project = existing(projectId, await projects.changeProject(projectId, { pausedAt }));
+      // A function may count a send in any of them, whatever its clock says.
+      for (const month of monthsAround(clock())) {
+        await closeCounter(dynamo, tables, project, monthOf(project, month));
+      }
+      return project;
+    },
+
+    /** Lets a project send again. @throws {ProjectNotFound} */
+    async resume(projectId: string): Promise<RegisteredProject> {
+      const project = await get(projectId);
+      const times = [clock(), new Date(project.pausedAt ?? clock())];
+      for (const month of new Set(times.flatMap(monthsAround))) {
+        await openCounter(dynamo, monthOf(project, month));
+      }
+      return existing(projectId, await projects.changeProject(projectId, { pausedAt: undefined }));
     },
 
     /** The number of subscribers now, and of notifications sent in a UTC month, by default the current one. */

@@ -1,4 +1,5 @@
 import type { routes } from '../contract/wire/routes.ts';
+import type { Host } from './host.ts';
 import { countChecker } from './results/count-checker.ts';
 import { routeFunction } from './route-function.ts';
 import { deliveriesOf } from './store/deliveries.ts';
@@ -8,13 +9,13 @@ import { sliceStore } from './store/slices.ts';
 /** What the function of a route needs that reads notifications with their counts. */
 export function notificationFunction<
   Called extends (typeof routes)['getNotification' | 'stopNotification' | 'listNotifications'],
->(route: Called) {
-  const { environment, clock, logger, dynamo, settings } = routeFunction(route);
+>(route: Called, host: Host) {
+  const { environment, clock, logger, dynamo, settings } = routeFunction(route, host);
   return {
     deps: {
       notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
-      deliveries: deliveriesOf(dynamo, environment.DELIVERIES_TABLE),
-      slices: sliceStore(dynamo, environment.DELIVERIES_TABLE),
+      deliveries: deliveriesOf(dynamo, environment.DELIVERIES_TABLE, host.sleep),
+      slices: sliceStore(dynamo, environment.DELIVERIES_TABLE, host.sleep),
       clock,
     },
     checker: countChecker(logger),

@@ -6,29 +6,31 @@ import {
   type VariableOf,
   variablesOf,
 } from '../contract/wire/routes.ts';
-import { serviceLogger } from './http/service-logger.ts';
-import { browserConflictRetries, documentClient } from './store/dynamo.ts';
+import type { Host } from './host.ts';
+import { browserConflictRetries } from './store/dynamo.ts';
 import { projectStore } from './store/projects.ts';
 import { rateLimitStore } from './store/rate-limits.ts';
 
 /** The clients of a route's function, and the settings of its chain. */
 export function routeFunction<Name extends RouteName, Called extends Route>(
   route: Called & { readonly name: Name },
+  host: Host,
 ) {
   const environment = readEnvironment<VariableOf<Name> | RouteVariable>(
     variablesOf(route.name),
-    process.env,
+    host.variables,
   );
-  const clock = () => new Date();
-  const logger = serviceLogger(route.name);
+  const clock = () => new Date(host.wallClock());
+  const logger = host.logger(route.name);
   const retries = route.caller === 'browser' ? browserConflictRetries : undefined;
-  const dynamo = documentClient({}, Date.now, retries);
+  const dynamo = host.dynamo(retries);
   const settings = {
     route,
     logger,
     clock,
+    abortAfter: host.abortAfter,
     projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-    rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock),
+    rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock, host.random),
     perMinute: environment.RATE_LIMIT_PER_MINUTE,
     originSecret: {
       hashes: environment.ORIGIN_SECRET_HASHES,

@@ -55,7 +55,8 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
         // A dry run creates no project.
         const find: ProjectStore['find'] = async (...parameters) =>
           (await own.find(...parameters)) ?? (dryRun ? backup.find(...parameters) : undefined);
-        const importBatch = batchImport(dynamo, tables, { find }, settings.SUBSCRIBER_CAP, dryRun);
+        const found = { ...own, find };
+        const importBatch = batchImport(dynamo, tables, found, settings.SUBSCRIBER_CAP, dryRun);
         const subscribers = await subscribersIn(
           projectRegistry(dynamo, { ...tables, ...from.tables }, clock),
         );

@@ -12,6 +12,9 @@ import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
+import { notificationsCommand } from './notifications.ts';
+import { pauseCommand, resumeCommand } from './pause.ts';
+import { recountCommand } from './recount.ts';
 import { restoreCommand } from './restore.ts';
 import { rotateCommand } from './rotate.ts';
 import { setCommand } from './set.ts';
@@ -115,10 +118,14 @@ export function runCarillon(
     .addCommand(membersCommand(runOnStack))
     .addCommand(revokeCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack))
+    .addCommand(notificationsCommand(runOnStack))
+    .addCommand(pauseCommand(runOnStack))
+    .addCommand(resumeCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
-    .addCommand(restoreCommand(runOnStack));
+    .addCommand(restoreCommand(runOnStack))
+    .addCommand(recountCommand(runOnStack));
   program.addHelpText(
     'after',
     `\nTo deploy: ${deployName} --help\n` +

@@ -106,6 +106,7 @@ export function projectJson(project: RegisteredProject) {
     userIds,
     oldWorker,
     createdAt,
+    pausedAt: project.pausedAt,
     previousKeyUntil,
     previousIdentityKeyUntil,
   };
@@ -132,6 +133,7 @@ export function projectText(
     ],
     ['Identity key', project.identityKey && paint('yellow', project.identityKey)],
     ['Created', formatTime(project.createdAt)],
+    ['Paused', project.pausedAt && paint('yellow', `since ${formatTime(project.pausedAt)}`)],
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['User ids', project.userIds],

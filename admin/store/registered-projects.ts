@@ -37,7 +37,7 @@ type Change = Partial<UpdateCommandInput> & { readonly UpdateExpression: string 
 const publicFields = {
   ProjectionExpression:
     'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, vapidRotatedAt, #plan, createdAt, previousKeyUntil, ' +
-    'userIds, previousIdentityKeyUntil, oldWorker',
+    'userIds, previousIdentityKeyUntil, oldWorker, pausedAt',
   ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
 };
 

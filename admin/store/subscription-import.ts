@@ -3,12 +3,13 @@ import { type DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { limitOf, type Project } from '../../contract/wire/project.ts';
 import {
-  fromPart,
+  type Room,
   readParts,
   roomBelow,
-  roomByPart,
-  shareOf,
+  roomOf,
+  sharesOf,
   subscriberCounter,
+  subscriberPartCount,
   sumOf,
   takeUnits,
 } from '../../lambdas/store/counters.ts';
@@ -25,13 +26,14 @@ import {
   storedPairNumber,
 } from '../../lambdas/store/items.ts';
 import type { ProjectStore } from '../../lambdas/store/projects.ts';
+import { beingCounted } from '../../lambdas/store/subscriptions.ts';
 import { projectNotFound } from './registered-projects.ts';
 
 /**
  * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter
  * may be among them.
  */
-export const importBatchSize = 100 - partCount;
+export const importBatchSize = 100 - subscriberPartCount;
 
 /** A subscription to store, as {@link SubscriptionItem} but for its pair. */
 export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairNumber'> {
@@ -78,8 +80,7 @@ export type ImportBatch = (
 interface Stored {
   /** By endpoint hash in hex. */
   readonly items: ReadonlyMap<string, SubscriptionItem>;
-  /** The subscribers that each part of the counter has room for. */
-  readonly room: readonly number[];
+  readonly room: Room;
 }
 
 /**
@@ -90,7 +91,7 @@ interface Stored {
 export function batchImport(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly subscriptions: string; readonly usage: string },
-  projects: Pick<ProjectStore, 'find'>,
+  projects: Pick<ProjectStore, 'find' | 'refresh'>,
   deployedCap: number,
   dryRun = false,
 ): ImportBatch {
@@ -106,10 +107,11 @@ export function batchImport(
       if (project === undefined) throw projectNotFound(projectId);
       if (startsWithLookUp || stored !== undefined) {
         stored = await lookUp(project, batch);
-        const ownRoom = stored.room[partOf(batch[0]!.endpointHash)]!;
+        const ownRoom = stored.room.parts[partOf(batch[0]!.endpointHash)]!;
         startsWithLookUp = dryRun || stored.items.size > 0 || ownRoom < batch.length;
       } else {
-        stored = { items: new Map(), room: Array(partCount).fill(Number.POSITIVE_INFINITY) };
+        const parts = Array(subscriberPartCount).fill(Number.POSITIVE_INFINITY);
+        stored = { items: new Map(), room: { cap: capOf(project), parts } };
       }
       const counts = await write(project, batch, stored);
       if (counts !== undefined) return counts;
@@ -125,7 +127,7 @@ export function batchImport(
     const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
     const isPlanned = (item: ImportedSubscription) => planned.has(hex(item.endpointHash));
     const missing = batch.filter((item) => !isStored(item) && !isPlanned(item));
-    const added = missing.slice(0, Math.max(0, sumOf(room) - planned.size));
+    const added = missing.slice(0, Math.max(0, sumOf(room.parts) - planned.size));
     const overCap = new Set(missing.slice(added.length));
     const known = batch.filter(isStored);
     const storedAs = (item: ImportedSubscription) => items.get(hex(item.endpointHash))!;
@@ -161,13 +163,19 @@ export function batchImport(
   }
 
   /** @throws {ServiceError} `project_not_found` if the project is being removed. */
-  async function readRoom(project: Project): Promise<readonly number[]> {
+  async function readRoom(project: Project): Promise<Room> {
     const [counter, cap] = [counterOf(project), capOf(project)];
     if (dryRun) {
       const room = roomBelow(cap, await readParts(dynamo, counter));
-      return Array.from({ length: partCount }, (_, part) => shareOf(room, part));
+      return { cap, parts: sharesOf(room, subscriberPartCount) };
     }
-    const room = await roomByPart(dynamo, counter, cap);
+    const readCap = async () => {
+      const stored = await projects.refresh(project.projectId);
+      if (stored === undefined) throw projectNotFound(project.projectId);
+      return capOf(stored);
+    };
+    const room = await roomOf(dynamo, counter, cap, readCap, Date.now());
+    if (room === 'closed') throw beingCounted();
     if (room === undefined) throw projectNotFound(project.projectId);
     return room;
   }
@@ -207,18 +215,17 @@ export function batchImport(
     };
   }
 
-  /** Counts new subscriptions of one part: there, and in other parts as far as it is full. */
-  function count(
-    project: Project,
-    added: readonly ImportedSubscription[],
-    room: readonly number[],
-  ) {
+  /** Counts new subscriptions of one partition: in the part of its number, and in others as far as that is full. */
+  function count(project: Project, added: readonly ImportedSubscription[], { cap, parts }: Room) {
+    const counter = counterOf(project);
+    const first = partOf(added[0]!.endpointHash);
     let left = added.length;
-    return fromPart(partOf(added[0]!.endpointHash)).flatMap((part) => {
-      const units = Math.min(left, room[part]!);
+    return parts.flatMap((_, index) => {
+      const part = (first + index) % parts.length;
+      const units = Math.min(left, parts[part]!);
       if (units === 0) return [];
       left -= units;
-      return [{ Update: takeUnits(counterOf(project), part, units, capOf(project)) }];
+      return [{ Update: takeUnits(counter, part, units, cap) }];
     });
   }
 }

@@ -111,6 +111,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     rate_limited: {
       advice: `Try again ${seconds === undefined ? 'in a minute' : `in ${seconds} s`}.`,
     },
+    project_paused: { advice: 'The operator resumes it: carillon resume <projectId>.' },
     subscriber_cap_reached: {
       advice:
         'Ask the operator for a higher limit: carillon set <projectId> --subscriber-cap <number>.',

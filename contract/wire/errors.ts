@@ -17,6 +17,10 @@ export const errorTable = {
     status: 403,
     meaning: 'The role of the member key does not include this request.',
   },
+  project_paused: {
+    status: 403,
+    meaning: 'The operator has paused the project: it sends nothing.',
+  },
   subscriber_cap_reached: {
     status: 403,
     meaning: 'The project already has as many subscribers as its plan allows.',

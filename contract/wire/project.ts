@@ -74,6 +74,8 @@ export interface Project {
   readonly oldWorker?: OldWorker | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** Since when it sends nothing: ISO 8601. */
+  readonly pausedAt?: string | undefined;
 }
 
 /** Whether a subscription can have any user id, or only one with a signature. */

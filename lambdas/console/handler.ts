@@ -23,5 +23,5 @@ export const handler = chain(requestLog(serviceLogger('console'), () => new Date
   .handler(async (event: APIGatewayProxyEventV2 & Logged) => {
     // Files that everyone may have.
     event.logged = null;
-    return consoleResponse(files, event.pathParameters?.file, event.headers['accept-encoding']);
+    return consoleResponse(files, event.pathParameters?.file);
   });

@@ -21,7 +21,7 @@ function deviceOf({ origin, path, createdAt, updatedAt }: UserSubscription) {
   return {
     id: deviceIdOf(origin + path),
     // Also of an origin that the deployment no longer accepts: its subscriptions are stored until a send.
-    pushService: pushServiceOf(origin, [origin]) ?? origin,
+    pushService: pushServiceOf(origin, []) ?? origin,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

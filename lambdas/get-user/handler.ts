@@ -1,5 +1,6 @@
 import { routes } from '../../contract/wire/routes.ts';
 import { userSchema } from '../../contract/wire/user.ts';
+import { type Host, lambda } from '../host.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -7,11 +8,15 @@ import { routeFunction } from '../route-function.ts';
 import { userSubscriptions } from '../store/audience.ts';
 import { describeUser } from './get-user.ts';
 
-const { environment, dynamo, settings } = routeFunction(routes.getUser);
+export function createHandler(host: Host) {
+  const { environment, dynamo, settings } = routeFunction(routes.getUser, host);
 
-const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
+  const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
 
-export const handler = ownerChain(settings, async (event) => {
-  const { userId } = query(event, userSchema);
-  return describeUser(userId, await users.list(event.project.ref, userId, event.signal));
-}).handler(async ({ input }) => respond(200, input));
+  return ownerChain(settings, async (event) => {
+    const { userId } = query(event, userSchema);
+    return describeUser(userId, await users.list(event.project.ref, userId, event.signal));
+  }).handler(async ({ input }) => respond(200, input));
+}
+
+export const handler = createHandler(lambda);

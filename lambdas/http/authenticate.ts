@@ -7,7 +7,7 @@ import {
   secretKeyPattern,
 } from '../../contract/wire/formats.ts';
 import type { Project } from '../../contract/wire/project.ts';
-import { type Access, includes, type Route, type RouteOf } from '../../contract/wire/routes.ts';
+import { type Access, includes, type RouteOf } from '../../contract/wire/routes.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { PathIds, TimeLimit } from './request.ts';
 import type { Middleware } from './response.ts';
@@ -20,44 +20,54 @@ const dummyDigest = Buffer.alloc(32);
  * {@link requireKey} refuses the request otherwise, after it has been counted.
  */
 export function authenticate<Found extends Project>(
-  find: ProjectStore<Found>['find'],
+  projects: Pick<ProjectStore<Found>, 'find' | 'findNewer'>,
   clock: () => Date,
-): Middleware<{ ids: PathIds; project?: Found; access?: Access } & TimeLimit> {
+): Middleware<{ ids: PathIds; project?: Found; access?: Access; keyId?: string } & TimeLimit> {
   return {
     before: async ({ event }) => {
       const { projectId } = event.ids;
       const key = bearerTokenOf(event.headers.authorization);
       if (key === undefined || !isKey(key) || projectId === undefined) return;
-      const project = await find(projectId, event.signal);
       const digest = createHash('sha256').update(key).digest();
-      const { secretKeyHash, previousKey, members = [] } = project ?? {};
-      const isCurrent = matches(digest, secretKeyHash);
-      const isPrevious = matches(digest, previousKey?.hash);
-      const isInGracePeriod = previousKey !== undefined && clock() < previousKey.until;
-      // Compares with all of them, so that the time does not tell which one it is.
-      const [member] = members.filter(({ keyHash }) => matches(digest, keyHash));
-      if (isCurrent || (isPrevious && isInGracePeriod)) {
-        Object.assign(event, { project, access: { role: 'owner' } });
-        // Tells the operator which callers still have it.
-        if (!isCurrent) event.logged = { previous_key: true };
-      } else if (member !== undefined && (member.until === undefined || clock() < member.until)) {
-        const { role, name } = member;
-        Object.assign(event, { project, access: { role, name } });
-        event.logged = { member: name };
+      // The key may be newer than the project in memory.
+      for (const find of [projects.find, projects.findNewer]) {
+        const project = await find(projectId, event.signal);
+        const found = accessOf(digest, project, clock());
+        if (found === undefined) continue;
+        const { logged, access } = found;
+        const keyId = digest.toString('base64url', 0, 6);
+        Object.assign(event, { project, access, keyId, ...(logged && { logged }) });
+        return;
       }
     },
   };
 }
 
-/** Whether the role of the caller includes the route. */
-export function mayCall(route: Route, { role }: Access): boolean {
-  return route.caller === 'browser' || includes(role, route.role);
+/** What a key gives access to. @param digest of the key. */
+function accessOf(
+  digest: Buffer,
+  { secretKeyHash, previousKey, members = [] }: Partial<Project> = {},
+  now: Date,
+): { readonly access: Access; readonly logged?: object } | undefined {
+  const isCurrent = matches(digest, secretKeyHash);
+  const isPrevious = matches(digest, previousKey?.hash);
+  const isInGracePeriod = previousKey !== undefined && now < previousKey.until;
+  // Compares with all of them, so that the time does not tell which one it is.
+  const [member] = members.filter(({ keyHash }) => matches(digest, keyHash));
+  if (isCurrent) return { access: { role: 'owner' } };
+  // Tells the operator which callers still have it.
+  if (isPrevious && isInGracePeriod) {
+    return { access: { role: 'owner' }, logged: { previous_key: true } };
+  }
+  if (member === undefined || (member.until !== undefined && now >= member.until)) return undefined;
+  const { role, name } = member;
+  // No log line has the name: it is a person's.
+  return { access: { role, name } };
 }
 
 /** @throws {ServiceError} `not_permitted` unless the role of the caller includes the route. */
-export function requireRole(route: RouteOf<'owner'>, access: Access): void {
-  if (mayCall(route, access)) return;
-  const { role } = access;
+export function requireRole(route: RouteOf<'owner'>, { role }: Access): void {
+  if (includes(role, route.role)) return;
   const needed =
     route.role === 'owner' ? 'only the secret key may' : `the role "${route.role}" may`;
   throw new ServiceError('not_permitted', `The role "${role}" may not ${route.action}; ${needed}.`);

@@ -9,7 +9,6 @@ import type { RateLimitStore } from '../store/rate-limits.ts';
 import {
   authenticate,
   findProject,
-  mayCall,
   requireKey,
   requireProject,
   requireRole,
@@ -49,7 +48,9 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly route: RouteOf<Caller>;
   readonly logger: Logger;
   readonly clock: () => Date;
-  readonly projects: Pick<ProjectStore<Found>, 'find'>;
+  /** A signal that aborts after some ms, 0 at least. */
+  readonly abortAfter: (ms: number) => AbortSignal;
+  readonly projects: Pick<ProjectStore<Found>, 'find' | 'findNewer'>;
   readonly rateLimits: RateLimitStore;
   /** Requests per minute where a project's plan sets no limit. */
   readonly perMinute: number;
@@ -62,12 +63,13 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
  * does not exist; and nothing of the body is parsed before that.
  */
 export function browserChain<Found extends Project>(settings: ChainSettings<'browser', Found>) {
-  const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
+  const { route, logger, clock, abortAfter, projects, rateLimits, perMinute, originSecret } =
+    settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(cors(route))
     .use(errorResponses())
-    .use(timeLimit())
+    .use(timeLimit(clock, abortAfter))
     .use(pathIds())
     .use(findProject(projects.find))
     .use(rateLimit(route, perMinute, rateLimits))
@@ -85,13 +87,14 @@ export function ownerChain<Found extends Project, Input>(
   settings: ChainSettings<'owner', Found>,
   readInput: ReadInput<Found, Input>,
 ) {
-  const { route, logger, clock, projects, rateLimits, perMinute, originSecret } = settings;
+  const { route, logger, clock, abortAfter, projects, rateLimits, perMinute, originSecret } =
+    settings;
   return chain(requestLog(logger, clock))
     .use(throughProxy(originSecret))
     .use(errorResponses())
-    .use(timeLimit())
+    .use(timeLimit(clock, abortAfter))
     .use(pathIds())
-    .use(authenticate(projects.find, clock))
+    .use(authenticate(projects, clock))
     .use(
       rateLimit(route, perMinute, rateLimits, async (event: Parameters<typeof readInput>[0]) => {
         requireRole(route, event.access);
@@ -142,9 +145,6 @@ export function requestLog(logger: Logger, clock: () => Date): middy.PluginObjec
 /** Counts requests of callers who do not belong to the project that they name. No project has this id. */
 const unproven = '-';
 
-/** Counts requests of a project's members whose role does not include the route: they take nothing from the others. */
-const refusedOf = (projectId: string) => `-${projectId}`;
-
 /** The facts about a request by which it is counted. */
 interface CountedEvent<Found extends Project> extends TimeLimit {
   ids: PathIds;
@@ -152,15 +152,17 @@ interface CountedEvent<Found extends Project> extends TimeLimit {
   project?: Found;
   /** Present if the route needs a key and the caller has one. */
   access?: Access;
+  /** Tells the keys of a project apart. */
+  keyId?: string;
 }
 
 /** Reads what a request of a project's owner needs: it parses the request, and calls the database. */
 type ReadInput<Found extends Project, Input> = (
-  event: APIGatewayProxyEventV2 & Required<CountedEvent<Found>>,
+  event: APIGatewayProxyEventV2 & Required<Omit<CountedEvent<Found>, 'keyId'>>,
 ) => Promise<Input>;
 
 /**
- * Counts the request against its address, project and route. Only a caller that belongs to the
+ * Counts the request against its address, project, route and key. Only a caller that belongs to the
  * project gets the limit of its plan. All others share the deployment's limit over all the projects
  * they name, so that invented ids do not cost a write each. Beyond it, each still costs the read of the project: only
  * that tells whether it is one of them.
@@ -176,14 +178,15 @@ export function rateLimit<Found extends Project, Input = undefined>(
 ): Middleware<CountedEvent<Found> & { input: Input }> {
   return {
     before: async ({ event }) => {
-      const { ids, project, access, signal } = event;
+      const { ids, project, access, keyId, signal } = event;
       // Without a valid id the request is refused later without any call.
       if (ids.projectId === undefined) return;
       const limit = rateLimitOf(project?.plan ?? {}, route.name, perMinute);
       const counted = {
-        projectId: bucketOf(ids.projectId, project !== undefined, route, access),
+        projectId: project === undefined ? unproven : ids.projectId,
         route: route.name,
-        address: countedAddress(event.requestContext.http.sourceIp),
+        ...countedAddress(event.requestContext.http.sourceIp),
+        keyId,
       };
       // Reads nothing for a caller that is known to be over its limit.
       if (limit !== null) expectWithin(limit, counter.refused(counted));
@@ -199,16 +202,6 @@ export function rateLimit<Found extends Project, Input = undefined>(
       event.input = input.value as Input;
     },
   };
-}
-
-function bucketOf(
-  projectId: string,
-  belongsToIt: boolean,
-  route: Route,
-  access: Access | undefined,
-): string {
-  if (!belongsToIt) return unproven;
-  return access === undefined || mayCall(route, access) ? projectId : refusedOf(projectId);
 }
 
 /** @param retryAfterSeconds 0 if the request is within the limit. */

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import { ipv6Groups } from '../../contract/text/addresses.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { notificationIdSchema, projectIdSchema } from '../../contract/wire/fields.ts';
+import type { CountedRequest } from '../store/rate-limits.ts';
 import type { Middleware } from './response.ts';
 
 /** The ids in a path. A parameter that is missing, or cannot be an id, is undefined. */
@@ -42,21 +42,17 @@ export interface TimeLimit {
  * Sets a signal that fires while a response still reaches the caller: shortly before Lambda ends the function,
  * and before API Gateway gives up.
  */
-export function timeLimit(): Middleware<TimeLimit> {
+export function timeLimit(
+  clock: () => Date,
+  abortAfter: (ms: number) => AbortSignal,
+): Middleware<TimeLimit> {
   return {
     before: ({ event, context }) => {
-      const gatewayMs = event.requestContext.timeEpoch + sendTimeline.endMs - Date.now();
+      const gatewayMs = event.requestContext.timeEpoch + sendTimeline.endMs - clock().getTime();
       const functionMs = context.getRemainingTimeInMillis() - lastMs;
       event.signal = abortAfter(Math.min(gatewayMs, functionMs));
     },
   };
-}
-
-/** A signal for any number of calls at a time: Node warns of more than 10 listeners. */
-export function abortAfter(ms: number): AbortSignal {
-  const signal = AbortSignal.timeout(Math.max(0, ms));
-  setMaxListeners(0, signal);
-  return signal;
 }
 
 /** The header in which a proxy in front of the API, such as CloudFront, sends its secret. */
@@ -109,15 +105,16 @@ function forwardedAddress({ headers }: APIGatewayProxyEventV2): string | undefin
 }
 
 /**
- * The address that a caller's requests are counted under. An IPv6 address counts as its /64, the
- * smallest network that is assigned: its holder can use 2⁶⁴ addresses in turn.
+ * What a caller's requests are counted under. An IPv6 address counts as its /64, the smallest network that is assigned: its
+ * holder can use 2⁶⁴ addresses in turn. Its /48 is the largest that anybody gets for nothing: 65,536 of these.
  */
-export function countedAddress(address: string): string {
-  if (!isIPv6(address)) return address;
+export function countedAddress(address: string): Pick<CountedRequest, 'address' | 'network'> {
+  if (!isIPv6(address)) return { address };
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  const network = ipv6Groups(address).slice(0, 4);
-  return `${network.map((group) => group.toString(16)).join(':')}::/64`;
+  if (mapped) return { address: mapped[1]! };
+  const groups = ipv6Groups(address).map((group) => group.toString(16));
+  const prefix = (length: number) => `${groups.slice(0, length / 16).join(':')}::/${length}`;
+  return { address: prefix(64), network: prefix(48) };
 }
 
 /**
@@ -126,8 +123,6 @@ export function countedAddress(address: string): string {
  * @returns undefined for text that is not an address.
  */
 export function networkOf(address: string): string | undefined {
-  const counted = countedAddress(address);
-  if (isIPv4(counted)) return `${counted.split('.').slice(0, 3).join('.')}.0/24`;
-  if (isIPv6(address)) return `${counted.split(':').slice(0, 3).join(':')}::/48`;
-  return undefined;
+  const { address: counted, network } = countedAddress(address);
+  return isIPv4(counted) ? `${counted.split('.').slice(0, 3).join('.')}.0/24` : network;
 }

@@ -1,17 +1,22 @@
 import { notificationListQuerySchema } from '../../contract/wire/notification-list.ts';
 import { routes } from '../../contract/wire/routes.ts';
+import { type Host, lambda } from '../host.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { notificationFunction } from '../notification-function.ts';
 import { listNotifications } from './list-notifications.ts';
 
-const { deps, checker, settings } = notificationFunction(routes.listNotifications);
+export function createHandler(host: Host) {
+  const { deps, checker, settings } = notificationFunction(routes.listNotifications, host);
 
-export const handler = ownerChain(settings, async (event) => {
-  const page = query(event, notificationListQuerySchema);
-  return listNotifications(deps, event.project, page, event.signal);
-}).handler(async ({ project, input: list }) => {
-  for (const one of list.notifications) checker.notification(project.projectId, one.id, one);
-  return respond(200, list);
-});
+  return ownerChain(settings, async (event) => {
+    const page = query(event, notificationListQuerySchema);
+    return listNotifications(deps, event.project, page, event.signal);
+  }).handler(async ({ project, input: list }) => {
+    for (const one of list.notifications) checker.notification(project.projectId, one.id, one);
+    return respond(200, list);
+  });
+}
+
+export const handler = createHandler(lambda);

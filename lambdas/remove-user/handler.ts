@@ -1,5 +1,6 @@
 import { routes } from '../../contract/wire/routes.ts';
 import { removeUserSchema } from '../../contract/wire/user.ts';
+import { type Host, lambda } from '../host.ts';
 import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -8,24 +9,29 @@ import { removeFound, userSubscriptions } from '../store/audience.ts';
 import { hashOfDevice } from '../store/items.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
-const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser);
+export function createHandler(host: Host) {
+  const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser, host);
 
-const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
-const subscriptions = subscriptionStore(
-  dynamo,
-  { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
-  clock,
-);
+  const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
+  const subscriptions = subscriptionStore(
+    dynamo,
+    { subscriptions: environment.SUBSCRIPTIONS_TABLE, usage: environment.USAGE_TABLE },
+    clock,
+    host.random,
+  );
 
-export const handler = ownerChain(settings, async (event) => {
-  const { project, signal } = event;
-  const { userId, device } = query(event, removeUserSchema);
-  const found =
-    device === undefined
-      ? await users.endpointHashes(project.ref, userId, signal)
-      : [[hashOfDevice(project, device)]];
-  return { userId, found };
-}).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
-  const removed = await removeFound(subscriptions, ref, userId, found, signal);
-  return respond(200, { removed });
-});
+  return ownerChain(settings, async (event) => {
+    const { project, signal } = event;
+    const { userId, device } = query(event, removeUserSchema);
+    const found =
+      device === undefined
+        ? await users.endpointHashes(project.ref, userId, signal)
+        : [[hashOfDevice(project, device)]];
+    return { userId, found };
+  }).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
+    const removed = await removeFound(subscriptions, ref, userId, found, signal);
+    return respond(200, { removed });
+  });
+}
+
+export const handler = createHandler(lambda);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { pathOf } from '../../contract/text/addresses.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { sendSchema } from '../../contract/wire/notification.ts';
@@ -6,6 +5,7 @@ import { routes } from '../../contract/wire/routes.ts';
 import { SteadyClock } from '../deliver/deadlines.ts';
 import { sliceDependencies } from '../deliver/dependencies.ts';
 import { observer } from '../deliver/observer.ts';
+import { type Host, lambda } from '../host.ts';
 import { ownerChain } from '../http/chain.ts';
 import { idempotencyKey, jsonBody, prefersAsync } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
@@ -20,76 +20,85 @@ import { sliceStarter } from './invoker.ts';
 import { send } from './send.ts';
 import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from './sending.ts';
 
-const { environment, logger, dynamo, settings } = routeFunction(routes.send);
-const steadyClock = new SteadyClock();
-const clock = steadyClock.now;
+export function createHandler(host: Host) {
+  const { environment, logger, dynamo, settings } = routeFunction(routes.send, host);
+  const steadyClock = new SteadyClock(host.wallClock, host.ticks);
+  const clock = steadyClock.now;
 
-const tables = {
-  projects: environment.PROJECTS_TABLE,
-  vapidKeys: environment.VAPID_KEYS_TABLE,
-  usage: environment.USAGE_TABLE,
-  notifications: environment.NOTIFICATIONS_TABLE,
-  deliveries: environment.DELIVERIES_TABLE,
-};
+  const tables = {
+    projects: environment.PROJECTS_TABLE,
+    vapidKeys: environment.VAPID_KEYS_TABLE,
+    usage: environment.USAGE_TABLE,
+    notifications: environment.NOTIFICATIONS_TABLE,
+    deliveries: environment.DELIVERIES_TABLE,
+  };
 
-const projects = signingProjectStore(dynamo, tables, clock);
-const checker = countChecker(logger);
-const readUsed = usedParts(dynamo, tables.usage);
-const sends = sendStore(dynamo, tables);
+  const projects = signingProjectStore(dynamo, tables, clock);
+  const checker = countChecker(logger);
+  const readUsed = usedParts(dynamo, tables.usage);
+  const sends = sendStore(dynamo, tables);
 
-const deps: SendDependencies = {
-  ...sliceDependencies(environment, dynamo, projects, clock, observer(logger, clock)),
-  sends,
-  notifications: notificationStore(dynamo, tables.notifications),
-  starter: sliceStarter(dynamo, environment.DELIVER_FUNCTION, environment.AWS_ENDPOINT_URL_LAMBDA),
-  newId: (time) => uuidV7(time, randomBytes),
-  monthlyCap: environment.MONTHLY_SEND_CAP,
-  pushesPerSecond: environment.PUSHES_PER_SECOND,
-};
+  const deps: SendDependencies = {
+    ...sliceDependencies(host, environment, dynamo, projects, clock, observer(logger, clock)),
+    sends,
+    notifications: notificationStore(dynamo, tables.notifications),
+    starter: sliceStarter(
+      dynamo,
+      environment.DELIVER_FUNCTION,
+      environment.AWS_ENDPOINT_URL_LAMBDA,
+      host.post,
+    ),
+    newId: (time) => uuidV7(time, host.randomBytes),
+    monthlyCap: environment.MONTHLY_SEND_CAP,
+    pushesPerSecond: environment.PUSHES_PER_SECOND,
+  };
 
-export const handler = ownerChain({ ...settings, projects }, async (event) => {
-  const { project, signal } = event;
-  steadyClock.start();
-  const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
-  const given = idempotencyKey(event);
-  // What is stored follows from this, so that a key that is easy to guess gives nothing away.
-  const key = given && keyedHash(project, 'Idempotency-Key', given).toString('hex');
-  const sentAt = clock();
-  const users = usersOf(request);
-  if (users !== undefined) return { request, audience: users, sentAt, idempotencyKey: key };
-  // What the month's cap or an earlier request decides is known before everyone is read.
-  const [used, earlier] = await Promise.all([
-    readUsed(project.ref, utcMonth(sentAt), signal),
-    key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), sentAt, signal),
-  ]);
-  const subscribers = sumOf(used.subscribers);
-  checker.usage(project.projectId, { subscribers });
-  // With a wrong counter, which may be negative, everyone is still sent to.
-  const audience = { subscribers: Math.max(0, subscribers) };
-  return { request, audience, sentAt, sent: used.sends, idempotencyKey: key, earlier };
-}).handler(async (event) => {
-  const { project, access, input, requestContext } = event;
-  const baseUrl = environment.PUBLIC_BASE_URL;
-  const { requestId, timeEpoch } = requestContext;
-  // The gateway's clock may be ahead.
-  const startedAt = new Date(Math.min(timeEpoch, Date.now()));
-  const respondAsync = prefersAsync(event);
-  const sentBy = access.role === 'owner' ? undefined : access.name;
-  const call = { ...input, sentBy, respondAsync, baseUrl, requestId, startedAt };
-  const outcome = await send(deps, project, call);
-  const { projectId } = project;
-  const { messageBytes } = outcome;
-  if (outcome.kind === 'sent') {
-    checker.notification(projectId, outcome.result.id, outcome.result);
-    return respond(201, { ...outcome.result, messageBytes });
-  }
-  const { id, status } = outcome;
-  return respond(
-    202,
-    { id, status, messageBytes },
-    {
-      Location: baseUrl + pathOf(routes.getNotification, { projectId, notificationId: id }),
-      'Preference-Applied': 'respond-async',
-    },
-  );
-});
+  return ownerChain({ ...settings, projects }, async (event) => {
+    const { project, signal } = event;
+    steadyClock.start();
+    const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
+    const given = idempotencyKey(event);
+    // What is stored follows from this, so that a key that is easy to guess gives nothing away.
+    const key = given && keyedHash(project, 'Idempotency-Key', given).toString('hex');
+    const sentAt = clock();
+    const users = usersOf(request);
+    if (users !== undefined) return { request, audience: users, sentAt, idempotencyKey: key };
+    // What the month's cap or an earlier request decides is known before everyone is read.
+    const [used, earlier] = await Promise.all([
+      readUsed(project.ref, utcMonth(sentAt), signal),
+      key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), sentAt, signal),
+    ]);
+    const subscribers = sumOf(used.subscribers);
+    checker.usage(project.projectId, { subscribers });
+    // With a wrong counter, which may be negative, everyone is still sent to.
+    const audience = { subscribers: Math.max(0, subscribers) };
+    return { request, audience, sentAt, sent: used.sends, idempotencyKey: key, earlier };
+  }).handler(async (event) => {
+    const { project, access, input, requestContext } = event;
+    const baseUrl = environment.PUBLIC_BASE_URL;
+    const { requestId, timeEpoch } = requestContext;
+    // The gateway's clock may be ahead.
+    const startedAt = new Date(Math.min(timeEpoch, host.wallClock()));
+    const respondAsync = prefersAsync(event);
+    const sentBy = access.role === 'owner' ? undefined : access.name;
+    const call = { ...input, sentBy, respondAsync, baseUrl, requestId, startedAt };
+    const outcome = await send(deps, project, call);
+    const { projectId } = project;
+    const { messageBytes } = outcome;
+    if (outcome.kind === 'sent') {
+      checker.notification(projectId, outcome.result.id, outcome.result);
+      return respond(201, { ...outcome.result, messageBytes });
+    }
+    const { id, status } = outcome;
+    return respond(
+      202,
+      { id, status, messageBytes },
+      {
+        Location: baseUrl + pathOf(routes.getNotification, { projectId, notificationId: id }),
+        'Preference-Applied': 'respond-async',
+      },
+    );
+  });
+}
+
+export const handler = createHandler(lambda);

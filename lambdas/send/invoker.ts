@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type Slice, sliceSchema } from '../../contract/infrastructure/slice.ts';
+import type { Host } from '../host.ts';
 
 /** Starts the delivery of a slice in another function. */
 export type SliceStarter = ReturnType<typeof sliceStarter>;
@@ -17,6 +18,7 @@ export function sliceStarter(
   { config }: DynamoDBDocumentClient,
   functionName: string,
   endpoint: string,
+  post: NonNullable<Host['post']> = postOnce,
 ) {
   const { region, credentials, sha256 } = config;
   const signer = new SignatureV4({ service: 'lambda', region, credentials, sha256 });
@@ -27,11 +29,11 @@ export function sliceStarter(
       const body = JSON.stringify(sliceSchema.parse(slice));
       try {
         const { url, headers } = await sign(body);
-        const post = () => postOnce(url, headers, body, signal);
+        const call = () => post(url, headers, body, signal);
         // A connection that breaks is replaced once. The slice's lease prevents that two invocations deliver it.
-        const response = await post().catch((error) => {
+        const response = await call().catch((error) => {
           if (signal.aborted) throw error;
-          return post();
+          return call();
         });
         response.destroy();
         return response.statusCode === 202;

@@ -48,6 +48,9 @@ export async function send(
   const { notification, slices } = sending;
   const messageBytes = largestMessage(notification, call.audience, slices[0]!.eventsUrl);
   const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);
+  // The counter of the month decides. What it would refuse needs no audience.
+  if (call.earlier === undefined && project.pausedAt !== undefined)
+    await expectSending(deps, sending);
   const outcome = await (call.earlier === undefined
     ? begin(deps, sending, cap)
     : repeat(deps, sending));
@@ -89,6 +92,9 @@ async function begin(
       throw new ServiceError('unauthorized', 'The project of this key has just been deleted.');
     case 'cap_reached':
       throw capReached(cap, call.sentAt);
+    case 'closed':
+      await expectSending(deps, sending);
+      throw beingCounted();
     case 'repeated':
       return repeat(deps, sending);
     case 'begun': {
@@ -149,6 +155,7 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   }
   if (isOwned) throw requestInProgress(Math.ceil((ownedUntil - now.getTime()) / 1000) + 1);
   assertTimeIsLeft(deps, sending);
+  await expectSending(deps, sending);
   const isOwner = await retried((signal) =>
     deps.sends.continueSend(project, keyHash, earlier, call.requestId, now, signal),
   );
@@ -277,6 +284,25 @@ function capReached(cap: number | null, now: Date): ServiceError {
     'send_cap_reached',
     `The project has sent its ${cap} notifications of this month; it may send again on the 1st (UTC).`,
     { retryAfterSeconds: secondsToNextMonth(now) },
+  );
+}
+
+/** @throws {ServiceError} `project_paused`, as the project is now: it may have been resumed. */
+async function expectSending(deps: SendDependencies, { slices, signal }: Sending): Promise<void> {
+  const project = await deps.projects.refresh(slices[0]!.projectId, signal);
+  if (project?.pausedAt === undefined) return;
+  throw new ServiceError(
+    'project_paused',
+    'The operator has paused this project. Nothing was sent; send again when it is resumed.',
+  );
+}
+
+/** The operator counts a month's notifications again. */
+function beingCounted(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The notifications of this project are being counted; nothing was sent. Try again in some seconds.',
+    { retryAfterSeconds: 5 },
   );
 }
 

@@ -3,25 +3,30 @@ import {
   type DynamoDBDocumentClient,
   QueryCommand,
   TransactWriteCommand,
+  UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { cancellationReasons, conditionFailed } from './dynamo.ts';
+import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
 import { partCount, partOf, type UsageItem } from './items.ts';
 
 /**
- * A counter of a project, in parts: 8 items in Usage whose sum is the count. Transactions on one item
+ * A counter of a project, in parts: items in Usage whose sum is the count. Transactions on one item
  * conflict, so one item carries only 50 to 100 of them per second.
  *
  * A cap is divided into shares, one for each part. No part takes more than its share, so the sum never
- * exceeds the cap, whatever runs at once. Units are given back to any part. A part may become negative: it
- * then has more room.
+ * exceeds the cap, whatever runs at once. A unit is taken from any part that has room, and given back to any part. A part
+ * may become negative: it then has more room.
  *
  * That requires that no part is above its share. Each part therefore stores the cap for which the units were divided, and
- * a unit is taken only under that cap. Under another cap, the units are first divided again, as soon as their sum is
- * below it.
+ * a unit is taken only under that cap. Under another cap, or none, the units are first divided again, as soon as their sum
+ * is below it.
  *
  * All parts are created at once while the project exists, and deleted with it. Nothing is counted in a part
  * that does not exist.
+ *
+ * The operator's command closes a counter, with another value in place of the cap: that of a month while the project is
+ * paused, and that of subscribers while they are counted again. No unit is taken then, and no subscriber given back.
  */
 export interface Counter {
   readonly table: string;
@@ -31,6 +36,13 @@ export interface Counter {
 }
 
 const subscribersName = 'subscribers';
+
+/**
+ * Parts of the subscriber counter, one of which is drawn for each attempt. Anybody can make 1,000 transactions on it
+ * per second, the throttles of subscribe and unsubscribe: with 32 parts fewer than 1 % of them still conflict in the fourth
+ * attempt.
+ */
+export const subscriberPartCount = 32;
 
 /** Counts the items in Subscriptions. */
 export function subscriberCounter(table: string, project: ProjectRef): Counter {
@@ -42,14 +54,20 @@ export function monthCounter(table: string, project: ProjectRef, time: Date): Co
   return { table, project, name: utcMonth(time) };
 }
 
-/** The part that counts a notification: the same for each repetition of its transaction. */
+/** The part that counts a notification if it has room: the same for each repetition of its transaction. */
 export function notificationPart(notificationId: string): number {
   return partOf(createHash('sha256').update(notificationId).digest());
 }
 
+/** Chooses this part, or else the next one. Not the one with the most room: all callers at this moment would choose it. */
+export function firstFrom(part: number): ChoosePart {
+  return (parts) => parts.find((one) => one >= part) ?? parts[0]!;
+}
+
 /** The sort keys of a counter's parts. */
 export function partPeriods(name: string): readonly string[] {
-  return Array.from({ length: partCount }, (_, part) => `${name}#${part}`);
+  const length = name === subscribersName ? subscriberPartCount : partCount;
+  return Array.from({ length }, (_, part) => `${name}#${part}`);
 }
 
 /** The keys of the parts of a project's counter: of its subscribers, or of a month. */
@@ -57,9 +75,9 @@ export function partKeys(project: ProjectRef, name = subscribersName) {
   return partPeriods(name).map((period) => ({ projectRef: project, period }));
 }
 
-/** The part of a cap that one part of a counter may hold. All shares add up to the cap. */
-export function shareOf(cap: number, part: number): number {
-  return Math.floor((cap + partCount - 1 - part) / partCount);
+/** What each of a number of parts may hold of a cap. All shares add up to the cap. */
+export function sharesOf(cap: number, parts: number): readonly number[] {
+  return Array.from({ length: parts }, (_, part) => Math.floor((cap + parts - 1 - part) / parts));
 }
 
 /**
@@ -71,10 +89,12 @@ export function newParts(
   units = 0,
   cap?: number | null,
 ): readonly UsageItem[] {
-  return partPeriods(name).map((period, part) => ({
+  const periods = partPeriods(name);
+  const shares = sharesOf(units, periods.length);
+  return periods.map((period, part) => ({
     projectRef: project,
     period,
-    used: shareOf(units, part),
+    used: shares[part]!,
     ...(cap !== undefined && { cap: storedCap(cap) }),
   }));
 }
@@ -132,36 +152,59 @@ export function roomBelow(cap: number | null, parts: Parts): number {
   return cap === null ? Number.POSITIVE_INFINITY : Math.max(0, cap - sumOf(parts));
 }
 
+/** Reads the cap of a counter again. */
+export type ReadCap = () => Promise<number | null>;
+
+/** The units that each part of a counter has room for, under this cap: 0 in all parts if their sum is not below it. */
+export interface Room {
+  readonly cap: number | null;
+  readonly parts: readonly number[];
+}
+
 /**
- * The units that each part has room for: 0 in all parts if their sum is not below the cap. Divides the counter for the
- * cap first.
+ * Reads the room of a counter, divided for the cap. If it is divided for another cap, that may be the newer one: reads
+ * the cap again before it divides.
+ * @param now epoch ms.
  * @returns undefined if the counter does not exist.
  */
-export async function roomByPart(
+export async function roomOf(
   dynamo: DynamoDBDocumentClient,
   counter: Counter,
-  cap: number | null,
+  remembered: number | null,
+  readCap: ReadCap,
+  now: number,
   signal?: AbortSignal,
-): Promise<readonly number[] | undefined> {
-  for (;;) {
-    const items = await readItems(dynamo, counter, signal);
+): Promise<Room | 'closed' | undefined> {
+  let cap = remembered;
+  for (let isReadAgain = false; ; ) {
+    const items = await openItems(dynamo, counter, now, signal);
+    if (items === 'closed') return items;
     const parts = partsIn(items, counter.name);
     if (parts.includes(undefined)) return undefined;
-    if (roomBelow(cap, parts) === 0) return parts.map(() => 0);
-    const isDivided = items.every((item) => item.cap === storedCap(cap));
-    if (isDivided || (await divide(dynamo, counter, cap, parts, signal))) {
-      const used = isDivided ? parts : parts.map((_, part) => shareOf(sumOf(parts), part));
-      return used.map((units = 0, part) =>
-        cap === null ? Number.POSITIVE_INFINITY : Math.max(0, shareOf(cap, part) - units),
-      );
+    const isDivided = () => items.every((item) => item.cap === storedCap(cap));
+    if (!isReadAgain && !isDivided()) {
+      cap = await readCap();
+      isReadAgain = true;
+    }
+    if (roomBelow(cap, parts) === 0) return { cap, parts: parts.map(() => 0) };
+    const isDividedBefore = isDivided();
+    if (isDividedBefore || (await divide(dynamo, counter, cap, parts, signal))) {
+      const used = isDividedBefore ? parts : sharesOf(sumOf(parts), parts.length);
+      return { cap, parts: roomIn(used, cap) };
     }
   }
+}
+
+function roomIn(used: Parts, cap: number | null): readonly number[] {
+  if (cap === null) return used.map(() => Number.POSITIVE_INFINITY);
+  const shares = sharesOf(cap, used.length);
+  return used.map((units = 0, part) => Math.max(0, shares[part]! - units));
 }
 
 /**
  * Moves units between the parts, so that all hold even shares of their sum, and stores the cap. By amounts, so that no
  * concurrent change is lost.
- * @returns false if a part would exceed its share: units were taken meanwhile.
+ * @returns false if a part would exceed its share, because units were taken meanwhile, or if the counter was closed.
  */
 async function divide(
   dynamo: DynamoDBDocumentClient,
@@ -170,17 +213,19 @@ async function divide(
   parts: Parts,
   abortSignal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const sum = sumOf(parts);
+  const evenly = sharesOf(sumOf(parts), parts.length);
+  const most = cap === null ? undefined : sharesOf(cap, parts.length);
   const updates = parts.map((used = 0, part) => {
-    const moved = shareOf(sum, part) - used;
+    const moved = evenly[part]! - used;
     return {
       ...keyOf(counter, part),
       UpdateExpression: 'SET cap = :cap ADD used :moved',
-      ConditionExpression: cap === null ? 'attribute_exists(used)' : 'used <= :most',
+      ConditionExpression: `${isOpen} AND ${cap === null ? 'attribute_exists(used)' : 'used <= :most'}`,
       ExpressionAttributeValues: {
+        ...closedValue,
         ':cap': storedCap(cap),
         ':moved': moved,
-        ':most': cap === null ? undefined : shareOf(cap, part) - moved,
+        ':most': most && most[part]! - moved,
       },
     };
   });
@@ -194,11 +239,82 @@ async function divide(
   }
 }
 
+/** The condition that a part is not closed. */
+const isOpen = '(attribute_not_exists(cap) OR cap <> :closed)';
+export const closedValue = { ':closed': 'closed' satisfies UsageItem['cap'] } as const;
+
+/**
+ * Lets every function read the cap again before it takes a further unit. So a new cap holds at once, also for functions that
+ * remember the one before.
+ */
+export async function forgetCap(dynamo: DynamoDBDocumentClient, counter: Counter): Promise<void> {
+  // A month without notifications has no counter, nor has a project that is being removed.
+  await changeParts(dynamo, counter, {
+    UpdateExpression: 'REMOVE cap',
+    ConditionExpression: `attribute_exists(used) AND ${isOpen}`,
+    ExpressionAttributeValues: closedValue,
+  });
+}
+
+/** Whether a counter is closed. @param now epoch ms. */
+export async function isClosed(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  now: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return (await openItems(dynamo, counter, now, signal)) === 'closed';
+}
+
+/** Reads a counter. One that is closed until a time that is over is opened: whoever has closed it has died. */
+async function openItems(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  now: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly UsageItem[] | 'closed'> {
+  for (;;) {
+    const items = await readItems(dynamo, counter, signal);
+    const closed = items.filter(({ cap }) => cap === 'closed');
+    if (closed.length === 0) return items;
+    if (closed.some(({ closedUntil = now }) => closedUntil >= now)) return 'closed';
+    const over = {
+      ConditionExpression: 'closedUntil < :now',
+      ExpressionAttributeValues: { ':now': now },
+    };
+    const change = { UpdateExpression: 'REMOVE cap, closedUntil', ...over };
+    await changeParts(dynamo, counter, change, signal);
+  }
+}
+
+/** Changes the parts of a counter that meet the condition, each by itself. @returns the numbers of the others. */
+export async function changeParts(
+  dynamo: DynamoDBDocumentClient,
+  counter: Counter,
+  change: Pick<
+    UpdateCommandInput,
+    'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeValues'
+  >,
+  abortSignal?: AbortSignal,
+): Promise<readonly number[]> {
+  const changing = partPeriods(counter.name).map(async (_, part) => {
+    try {
+      await dynamo.send(new UpdateCommand({ ...keyOf(counter, part), ...change }), { abortSignal });
+      return [];
+    } catch (error) {
+      if (isConditionFailure(error)) return [part];
+      throw error;
+    }
+  });
+  return (await Promise.all(changing)).flat();
+}
+
 /**
  * The update of a transaction that takes units. Its condition fails if the part has no room for them, is divided for
  * another cap, or does not exist. The item in the failure tells which: it is missing if the part does not exist.
  */
 export function takeUnits(counter: Counter, part: number, units: number, cap: number | null) {
+  const share = cap === null ? undefined : sharesOf(cap, partPeriods(counter.name).length)[part]!;
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :taken',
@@ -207,7 +323,7 @@ export function takeUnits(counter: Counter, part: number, units: number, cap: nu
     ExpressionAttributeValues: {
       ':taken': units,
       ':cap': storedCap(cap),
-      ':room': cap === null ? undefined : shareOf(cap, part) - units,
+      ':room': share === undefined ? undefined : share - units,
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
@@ -216,13 +332,18 @@ export function takeUnits(counter: Counter, part: number, units: number, cap: nu
 /** The update that takes units. */
 export type TakenUnits = ReturnType<typeof takeUnits>;
 
-/** The update of a transaction that gives units back. */
+/** The update of a transaction that gives units back. The item in its failure tells why: it is missing, or closed. */
 export function giveBackUnits(counter: Counter, part: number, units: number) {
+  // A send that is undone gives its unit back also while its project is paused.
+  const isCounted = counter.name === subscribersName;
   return {
     ...keyOf(counter, part),
     UpdateExpression: 'ADD used :givenBack',
-    ConditionExpression: 'attribute_exists(used)',
-    ExpressionAttributeValues: { ':givenBack': -units },
+    ConditionExpression: isCounted
+      ? `attribute_exists(used) AND ${isOpen}`
+      : 'attribute_exists(used)',
+    ExpressionAttributeValues: { ':givenBack': -units, ...(isCounted && closedValue) },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   };
 }
 
@@ -235,36 +356,51 @@ function keyOf({ table, project, name }: Counter, part: number) {
   return { TableName: table, Key: { projectRef: project, period: partPeriods(name)[part]! } };
 }
 
+/** Chooses one of these parts of a counter. */
+export type ChoosePart = (parts: readonly number[]) => number;
+
+/** Draws a part, so that nobody can find out which part a transaction changes. */
+export function drawPart(random: () => number): ChoosePart {
+  return (parts) => parts[Math.floor(random() * parts.length)]!;
+}
+
+/** Any part of the counter. */
+export function anyPart({ name }: Counter, choose: ChoosePart): number {
+  return choose([...partPeriods(name).keys()]);
+}
+
 /**
- * Takes one unit, in the preferred part or else in the next one with room.
- * @param attempt makes the transaction with this update; `part_full` if only the update's condition failed.
- * @returns what `attempt` returned last, or `cap_reached` if there is no room.
+ * Takes one unit, in a part that has room.
+ * @param remembered the cap; null for no limit.
+ * @param attempt makes a transaction with an update of a chosen part; `part_full` if only the update's condition failed.
+ * @param now epoch ms.
+ * @param readCap if another function may know a newer cap.
+ * @returns what `attempt` returned last, `cap_reached` if there is no room, or `closed`.
  */
 export async function takeUnit<Outcome>(
   dynamo: DynamoDBDocumentClient,
   counter: Counter,
-  cap: number | null,
-  preferredPart: number,
-  attempt: (take: TakenUnits) => Promise<Outcome | 'part_full'>,
+  remembered: number | null,
+  choose: ChoosePart,
+  attempt: (take: () => TakenUnits) => Promise<Outcome | 'part_full'>,
+  now: number,
   signal?: AbortSignal,
-): Promise<Outcome | 'cap_reached'> {
-  let part = preferredPart;
-  for (let isFull = false; ; ) {
-    const outcome = await attempt(takeUnits(counter, part, 1, cap));
+  readCap: ReadCap = async () => remembered,
+): Promise<Outcome | 'cap_reached' | 'closed'> {
+  let cap = remembered;
+  const all = [...partPeriods(counter.name).keys()];
+  for (let open: readonly number[] = all, isFull = false; ; ) {
+    const outcome = await attempt(() => takeUnits(counter, choose(open), 1, cap));
     if (outcome !== 'part_full') return outcome;
     if (isFull) return 'cap_reached';
-    const room = await roomByPart(dynamo, counter, cap, signal);
-    // Not the part with the most room: all callers at this moment would choose it.
-    const found = fromPart(preferredPart).find((one) => room !== undefined && room[one]! > 0);
+    const room = await roomOf(dynamo, counter, cap, readCap, now, signal);
+    if (room === 'closed') return room;
+    if (room !== undefined) cap = room.cap;
+    open = all.filter((part) => room !== undefined && room.parts[part]! > 0);
     // The last attempt shows whether there is another reason, such as a repeated transaction.
-    isFull = found === undefined;
-    part = found ?? preferredPart;
+    isFull = open.length === 0;
+    if (isFull) open = all;
   }
-}
-
-/** All parts, beginning with this one. */
-export function fromPart(first: number): readonly number[] {
-  return Array.from({ length: partCount }, (_, index) => (first + index) % partCount);
 }
 
 /**

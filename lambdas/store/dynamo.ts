@@ -8,6 +8,8 @@ import {
   BatchGetCommand,
   type BatchGetCommandOutput,
   DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
@@ -64,6 +66,20 @@ export function documentClient(
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
+/** Of the input of a transaction: makes its items for another attempt. */
+const makeItems = Symbol('makeItems');
+
+type TransactItems = TransactWriteCommandInput['TransactItems'];
+
+/**
+ * A transaction that may have other items after a conflict, such as another part of a counter. Repetitions must not do harm
+ * by their conditions: each is another transaction.
+ */
+export function drawnTransaction(items: () => TransactItems): TransactWriteCommand {
+  const input = { TransactItems: items(), [makeItems]: items };
+  return new TransactWriteCommand(input);
+}
+
 interface Command<Input> {
   readonly input: Input;
   /** Whether it is a TransactWriteItems. */
@@ -91,7 +107,7 @@ export async function sendRepeatedly<Input extends object, Output>(
 ): Promise<Output> {
   // One token for all repetitions: by itself the SDK takes a new one for each, so that a first attempt
   // that arrives late would be executed as well.
-  const sent = isTransaction ? { ClientRequestToken: newToken(), ...input } : input;
+  let sent = isTransaction ? { ClientRequestToken: newToken(), ...input } : input;
   for (let conflicts = 0; ; conflicts += 1) {
     try {
       return await send(sent);
@@ -99,6 +115,11 @@ export async function sendRepeatedly<Input extends object, Output>(
       const error = withPlainItems(caught);
       if (conflicts < conflictRetries && isConflict(error)) {
         await sleep(random() * conflictDelaysMs[conflicts]!);
+        const { [makeItems]: items } = input as { readonly [makeItems]?: () => TransactItems };
+        // Unless an attempt has had no response: it may still be executed.
+        if (items !== undefined && isFirstAttempt(error)) {
+          sent = { ...input, ClientRequestToken: newToken(), TransactItems: items() };
+        }
       } else if (isTransient(error)) {
         throw unavailable(error);
       } else {
@@ -200,6 +221,12 @@ function isConflict(error: unknown): boolean {
   if (error instanceof Error && error.name === 'TransactionConflictException') return true;
   // The conditions of the other writes are checked when nothing conflicts.
   return cancellationReasons(error).some(({ Code }) => transientReasons.has(Code ?? 'None'));
+}
+
+/** Whether the SDK has not repeated the call. */
+function isFirstAttempt(error: unknown): boolean {
+  const { $metadata } = error as { readonly $metadata?: { readonly attempts?: number } };
+  return ($metadata?.attempts ?? 1) === 1;
 }
 
 function hasResponse(error: unknown): boolean {

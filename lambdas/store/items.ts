@@ -43,6 +43,8 @@ export interface ProjectItem {
   readonly plan: Plan;
   /** ISO 8601. */
   readonly createdAt: string;
+  /** Since when it sends nothing: ISO 8601. Absent: it sends. */
+  readonly pausedAt?: string | undefined;
 }
 
 export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
@@ -61,11 +63,13 @@ export interface MemberItem {
   readonly expiresAt?: string;
 }
 
-/** In Projects, in place of a project that is being removed. No project with its id can be created. */
+/** In Projects, in place of a project that is being removed or brought. No other one with its id can be created. */
 export interface RemovedProjectItem {
   readonly projectId: string;
   readonly ref: ProjectRef;
   readonly removed: true;
+  /** It comes from a backup or an export, and not all of it has arrived. */
+  readonly arrives?: true;
 }
 
 /** VapidKeys, keyed by `projectId`: a separate table, so that only two functions can read it. */
@@ -115,7 +119,7 @@ export interface SubscriptionItem {
 
 /**
  * Usage, keyed by `projectRef` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
- * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#7` the items in Subscriptions.
+ * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#31` the items in Subscriptions.
  * The latter are created and deleted with the project. Nothing is counted in a part that does not exist, so
  * that a deleted project gets no subscription and sends no notification.
  */
@@ -125,9 +129,11 @@ export interface UsageItem {
   readonly used: number;
   /**
    * The cap that the counter is divided for: no part holds more than its share of it. The same in all parts; absent before
-   * the first unit is taken.
+   * the first unit is taken, and after the operator has changed the cap. `closed`: no unit is taken.
    */
-  readonly cap?: number | 'none';
+  readonly cap?: number | 'none' | 'closed';
+  /** Epoch ms until which it is closed. Absent: until somebody opens it. */
+  readonly closedUntil?: number;
 }
 
 /** A notification's audience, and how it is divided. */
@@ -246,7 +252,10 @@ export function eventCounterId(notificationId: string, counter: number): string 
   return `${notificationId}#${counter}`;
 }
 
-/** RateLimits, keyed by `bucket` (`project#route#address#minute`); TTL on `expiresAt`. */
+/**
+ * RateLimits, keyed by `bucket` (`project#route#address#minute`, with an address or a network); TTL on `expiresAt`. Requests
+ * with a key of the project are also counted by key, in an attribute for each.
+ */
 export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;
@@ -254,7 +263,7 @@ export interface RateLimitItem {
 }
 
 /**
- * Partitions per project, and parts of each of its counters: a power of 2. One partition key takes 3,000
+ * Partitions per project, and parts of its counters of months: a power of 2. One partition key takes 3,000
  * read and 1,000 write units per second; each further one costs a broadcast one Query.
  */
 export const partCount = 8;
@@ -272,8 +281,8 @@ export function deviceIdOf(endpoint: string): string {
 }
 
 /**
- * The hash that a subscription is stored under. Its first bits decide about the partition and the part of the counter:
- * without the project's key, nobody can choose endpoints that meet in one of them.
+ * The hash that a subscription is stored under. Its first bits decide about the partition: without the project's key,
+ * nobody can choose endpoints that meet in one.
  */
 export function endpointHash(project: KeyedProject, endpoint: string): Uint8Array {
   return hashOfDevice(project, deviceIdOf(endpoint));

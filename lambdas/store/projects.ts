@@ -15,8 +15,11 @@ import type {
 
 /** Milliseconds for which a function uses a project that it has read. A rotated key ends this much later. */
 export const projectCacheMs = 30_000;
-/** How long an id without a project is remembered: short, so that a new project is found soon. */
-const negativeCacheTtlMs = 5_000;
+/**
+ * Milliseconds after which a request of an unknown project, or with an unknown key, has the project read again: a new
+ * one works within this time.
+ */
+const unknownCacheMs = 2000;
 /** Projects that a function remembers, and as many ids without a project. */
 const capacity = 1000;
 
@@ -25,7 +28,7 @@ export type ProjectStore<Found extends Project = Project> = ReturnType<typeof re
 export function projectStore(dynamo: DynamoDBDocumentClient, table: string, clock: () => Date) {
   return remembering(clock, async (projectId, signal) => {
     const item = await readProject(dynamo, table, projectId, signal);
-    return item && fromItem(item);
+    return item && projectOf(item);
   });
 }
 
@@ -44,7 +47,7 @@ export function identityProjectStore(
     const { userIds, previousIdentityKeyUntil: until } = item;
     const { identityKey, previousIdentityKey: key } = keys;
     const previousIdentityKey = key && until ? { key, until: new Date(until) } : undefined;
-    return { ...fromItem(item), userIds, identityKey, previousIdentityKey };
+    return { ...projectOf(item), userIds, identityKey, previousIdentityKey };
   });
 }
 
@@ -95,7 +98,7 @@ export function signingProjectStore(
     const [item, key] = Responses!.map(({ Item }) => Item) as [ProjectItem?, VapidKeyItem?];
     const project = existing(item);
     if (project === undefined) return undefined;
-    const found = fromItem(project);
+    const found = projectOf(project);
     const { current, previous } = found.vapid;
     const { privateKey, previousPrivateKey } = key!;
     return {
@@ -124,6 +127,19 @@ function remembering<Found extends Project>(
       return present.get(projectId, now) ?? readAndRemember(projectId, now, signal);
     },
 
+    /**
+     * Reads a project again for a request with a key that the one in memory does not have: at most once in 2 s, because
+     * anybody can make such requests.
+     * @returns undefined if the one in memory is as new.
+     */
+    async findNewer(projectId: string, signal?: AbortSignal): Promise<Found | undefined> {
+      const now = clock().getTime();
+      const isNew = [present, absent].some((cache) =>
+        cache.wasReadAfter(projectId, now - unknownCacheMs),
+      );
+      return isNew ? undefined : readAndRemember(projectId, now, signal);
+    },
+
     /** Reads a project again: the one in memory may not have its newest keys. */
     refresh: (projectId: string, signal?: AbortSignal) =>
       readAndRemember(projectId, clock().getTime(), signal),
@@ -141,10 +157,10 @@ function remembering<Found extends Project>(
     if (present.isNewer(projectId, number) || absent.isNewer(projectId, number)) return project;
     if (project === undefined) {
       present.delete(projectId);
-      absent.set(projectId, { value: undefined, number, until: now + negativeCacheTtlMs });
+      absent.set(projectId, { value: undefined, number, readAt: now, until: now + unknownCacheMs });
     } else {
       absent.delete(projectId);
-      present.set(projectId, { value: project, number, until: now + projectCacheMs });
+      present.set(projectId, { value: project, number, readAt: now, until: now + projectCacheMs });
     }
     return project;
   }
@@ -154,7 +170,8 @@ interface Entry<Value> {
   readonly value: Value;
   /** The number of the read that found it. */
   readonly number: number;
-  /** Epoch ms. */
+  /** Epoch ms: when that read began, and until when the value is used. */
+  readonly readAt: number;
   readonly until: number;
 }
 
@@ -181,6 +198,11 @@ class RecentlyUsed<Value> {
     return (this.#entries.get(key)?.number ?? 0) > number;
   }
 
+  /** @param time epoch ms. */
+  wasReadAfter(key: string, time: number): boolean {
+    return (this.#entries.get(key)?.readAt ?? 0) > time;
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
   }
@@ -192,7 +214,8 @@ class RecentlyUsed<Value> {
   }
 }
 
-function fromItem(item: ProjectItem): Project {
+/** A project as functions know it. */
+export function projectOf(item: ProjectItem): Project {
   const { previousKeyHash: hash, previousKeyUntil: until, members, oldWorker } = item;
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
@@ -206,6 +229,7 @@ function fromItem(item: ProjectItem): Project {
     plan: item.plan,
     oldWorker: oldWorker && { ...oldWorker, until: new Date(oldWorker.until) },
     createdAt: item.createdAt,
+    pausedAt: item.pausedAt,
     vapid: {
       current: { number, publicKey: vapidPublicKey },
       previous:

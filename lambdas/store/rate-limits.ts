@@ -5,30 +5,101 @@ import type { RateLimitItem } from './items.ts';
 
 const minute = 60_000;
 
+/** An address with several keys of a project, and the network of an IPv6 address, may make this many times more requests. */
+const widerFactor = 10;
+
 export type RateLimitStore = ReturnType<typeof rateLimitStore>;
 
 export interface CountedRequest {
   readonly projectId: string;
   readonly route: RouteName;
+  /** Of the caller. Of an IPv6 address its /64. */
   readonly address: string;
+  /** Of an IPv6 address its /48. */
+  readonly network?: string | undefined;
+  /** Tells the keys of a project apart. Undefined if the request has none. */
+  readonly keyId?: string | undefined;
 }
 
-/** Counts whole UTC minutes. The minute is in the key, so items that TTL deletes late do no harm. */
-export function rateLimitStore(dynamo: DynamoDBDocumentClient, table: string, clock: () => Date) {
-  // Buckets that have reached their limit, all of the same minute.
+/** What has its own limit. */
+interface Counted {
+  readonly bucket: RateLimitItem['bucket'];
+  /** Attribute of the item that counts the requests with one key. */
+  readonly ofKey?: string | undefined;
+}
+
+/**
+ * Counts whole UTC minutes. The minute is in the key, so items that TTL deletes late do no harm.
+ * @param random from 0 to below 1: draws the requests that are counted against their network.
+ */
+export function rateLimitStore(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  clock: () => Date,
+  random: () => number,
+) {
+  // Buckets, and keys in buckets, that have reached their limit, all of the same minute.
   const exhausted = new Set<string>();
   let exhaustedMinute = 0;
 
-  function bucketOf({ projectId, route, address }: CountedRequest) {
-    const time = clock().getTime();
-    const currentMinute = Math.floor(time / minute);
-    if (currentMinute !== exhaustedMinute) {
+  function currentMinute(): number {
+    const now = Math.floor(clock().getTime() / minute);
+    if (now !== exhaustedMinute) {
       exhausted.clear();
-      exhaustedMinute = currentMinute;
+      exhaustedMinute = now;
     }
-    const bucket: RateLimitItem['bucket'] = `${projectId}#${route}#${address}#${currentMinute}`;
-    const secondsLeft = Math.ceil((minute - (time % minute)) / 1000);
-    return { bucket, secondsLeft, expiresAt: ((currentMinute + 2) * minute) / 1000 };
+    return now;
+  }
+
+  function secondsLeft(): number {
+    return Math.ceil((minute - (clock().getTime() % minute)) / 1000);
+  }
+
+  /** The address first. */
+  function countedIn({ projectId, route, address, network, keyId }: CountedRequest) {
+    const now = currentMinute();
+    const ofAddress: Counted = {
+      bucket: `${projectId}#${route}#${address}#${now}`,
+      ofKey: keyId === undefined ? undefined : `key ${keyId}`,
+    };
+    const ofNetwork: Counted = { bucket: `${projectId}#${route}#${network}#${now}` };
+    return network === undefined ? [ofAddress] : [ofAddress, ofNetwork];
+  }
+
+  async function countOne(
+    { bucket, ofKey }: Counted,
+    limit: number,
+    abortSignal: AbortSignal | undefined,
+  ): Promise<number> {
+    const most = ofKey === undefined ? limit : widerFactor * limit;
+    const below = (name: string, value: string) =>
+      `(attribute_not_exists(${name}) OR ${name} < ${value})`;
+    try {
+      await dynamo.send(
+        new UpdateCommand({
+          TableName: table,
+          Key: { bucket },
+          UpdateExpression: `SET expiresAt = :expiresAt ADD hits :one${ofKey ? ', #key :one' : ''}`,
+          ConditionExpression:
+            below('hits', ':most') + (ofKey ? ` AND ${below('#key', ':limit')}` : ''),
+          ExpressionAttributeNames: ofKey === undefined ? undefined : { '#key': ofKey },
+          ExpressionAttributeValues: {
+            ':one': 1,
+            ':most': most,
+            ':limit': ofKey === undefined ? undefined : limit,
+            ':expiresAt': ((currentMinute() + 2) * minute) / 1000,
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+        { abortSignal },
+      );
+      return 0;
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      const isKeyOnly = Number(error.Item?.hits) < most;
+      exhausted.add(isKeyOnly ? bucket + ofKey : bucket);
+      return secondsLeft();
+    }
   }
 
   return {
@@ -37,37 +108,25 @@ export function rateLimitStore(dynamo: DynamoDBDocumentClient, table: string, cl
      * @returns the seconds until the next minute if it has refused such a request in this one, else 0.
      */
     refused(request: CountedRequest): number {
-      const { bucket, secondsLeft } = bucketOf(request);
-      return exhausted.has(bucket) ? secondsLeft : 0;
+      const isExhausted = countedIn(request).some(
+        ({ bucket, ofKey = '' }) => exhausted.has(bucket) || exhausted.has(bucket + ofKey),
+      );
+      return isExhausted ? secondsLeft() : 0;
     },
 
     /**
-     * Counts one request of an address in the current minute. Refused requests are not counted.
-     * @returns 0 if it is within the limit, else the seconds until the next minute: 1 to 60.
+     * Counts one request in the current minute, unless it is refused: against its address and key; against its address
+     * with all keys; and, of ten requests one, against its network.
+     * @returns 0 if it is within the limits, else the seconds until the next minute: 1 to 60.
      */
-    async count(
-      request: CountedRequest,
-      limit: number,
-      abortSignal?: AbortSignal,
-    ): Promise<number> {
-      const { bucket, secondsLeft, expiresAt } = bucketOf(request);
-      try {
-        await dynamo.send(
-          new UpdateCommand({
-            TableName: table,
-            Key: { bucket },
-            UpdateExpression: 'SET expiresAt = :expiresAt ADD hits :one',
-            ConditionExpression: 'attribute_not_exists(hits) OR hits < :limit',
-            ExpressionAttributeValues: { ':one': 1, ':limit': limit, ':expiresAt': expiresAt },
-          }),
-          { abortSignal },
-        );
-        return 0;
-      } catch (error) {
-        if (!isConditionFailure(error)) throw error;
-        exhausted.add(bucket);
-        return secondsLeft;
-      }
+    async count(request: CountedRequest, limit: number, signal?: AbortSignal): Promise<number> {
+      const [ofAddress, ofNetwork] = countedIn(request) as [Counted, Counted?];
+      const isDrawn = ofNetwork !== undefined && random() < 1 / widerFactor;
+      const counts = await Promise.all([
+        countOne(ofAddress, limit, signal),
+        isDrawn ? countOne(ofNetwork, limit, signal) : 0,
+      ]);
+      return Math.max(...counts);
     },
   };
 }

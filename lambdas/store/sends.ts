@@ -7,6 +7,7 @@ import {
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import {
+  firstFrom,
   giveBackUnits,
   monthCounter,
   newParts,
@@ -78,21 +79,22 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
      * project has just been deleted or the request repeats another.
      * @param by the request, which owns the send.
      * @param cap most notifications of the project in a month; null for no limit.
+     * @returns `closed`: the project is paused, or its notifications are being counted.
      */
     async begin(
       notification: NewNotification,
       by: string,
       cap: number | null,
       abortSignal?: AbortSignal,
-    ): Promise<'begun' | 'cap_reached' | 'project_gone' | 'repeated'> {
+    ): Promise<'begun' | 'cap_reached' | 'closed' | 'project_gone' | 'repeated'> {
       const counter = monthOf(notification);
-      const attempt = async (take: TakenUnits) => {
+      const attempt = async (take: () => TakenUnits) => {
         try {
           // Repeated under one token: a send whose response was lost is counted once.
           await dynamo.send(
             new TransactWriteCommand({
               TransactItems: [
-                { Update: take },
+                { Update: take() },
                 { Put: putNotification(notification) },
                 ...putKey(notification, by),
               ],
@@ -110,8 +112,9 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
           throw error;
         }
       };
-      const part = notificationPart(notification.id);
-      const begin = () => takeUnit(dynamo, counter, cap, part, attempt, abortSignal);
+      const choose = firstFrom(notificationPart(notification.id));
+      const now = notification.sentAt.getTime();
+      const begin = () => takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal);
       const outcome = await begin();
       if (outcome !== 'no_month') return outcome;
       if (!(await createMonth(notification, cap, abortSignal))) return 'project_gone';

@@ -1,22 +1,27 @@
-import {
-  type DynamoDBDocumentClient,
-  GetCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { ServiceError } from '../../contract/wire/errors.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Subscription } from '../../contract/wire/subscription.ts';
-import { giveBackUnits, subscriberCounter, type TakenUnits, takeUnit } from './counters.ts';
+import {
+  anyPart,
+  drawPart,
+  giveBackUnits,
+  isClosed,
+  type ReadCap,
+  subscriberCounter,
+  type TakenUnits,
+  takeUnit,
+} from './counters.ts';
 import {
   attributeChanges,
   cancellationReasons,
   conditionFailed,
+  drawnTransaction,
   isConditionFailure,
 } from './dynamo.ts';
 import {
   endpointHash,
   type KeyedProject,
-  partOf,
   projectUser,
   type SubscriptionItem,
   storedChoice,
@@ -73,12 +78,17 @@ export function earlierPair(currentPair: number): string {
  */
 const wrongClockMs = 60_000;
 
-/** Changes each subscription and a counter in one transaction, so that they always agree. */
+/**
+ * Changes each subscription and a counter in one transaction, so that they always agree.
+ * @param random draws the part of the counter: from 0 to before 1.
+ */
 export function subscriptionStore(
   dynamo: DynamoDBDocumentClient,
   tables: { readonly subscriptions: string; readonly usage: string },
   clock: () => Date,
+  random: () => number = Math.random,
 ) {
+  const choose = drawPart(random);
   /** Until when a project is full (epoch ms), by its reference and cap. */
   const full = new Map<string, number>();
   return {
@@ -86,19 +96,21 @@ export function subscriptionStore(
      * Stores a subscription as given, unless a request that began later has stored it. A known endpoint is updated
      * whatever the cap. A new one is added and counted only below the cap.
      * @param cap most subscribers of the project; null for no limit.
+     * @param readCap if another function may know a newer cap.
      */
     async save(
       project: KeyedProject,
       { requestedAt = clock().getTime(), ...given }: SavedSubscription,
       cap: number | null,
       signal?: AbortSignal,
+      readCap?: ReadCap,
     ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'> {
       const { ref } = project;
       const subscription = { ...given, requestedAt };
       const hash = endpointHash(project, given.endpoint.href);
       for (;;) {
         if (await update(ref, hash, subscription, signal)) return 'updated';
-        const outcome = await create(ref, hash, subscription, cap, signal);
+        const outcome = await create(ref, hash, subscription, cap, signal, readCap);
         // Another request has created it meanwhile: update it.
         if (outcome !== 'exists') return outcome;
       }
@@ -279,6 +291,7 @@ export function subscriptionStore(
     }: Requested,
     cap: number | null,
     abortSignal: AbortSignal | undefined,
+    readCap: ReadCap | undefined,
   ) {
     const now = clock().getTime();
     const fullKey = `${project}#${cap}`;
@@ -299,10 +312,10 @@ export function subscriptionStore(
       ConditionExpression: 'attribute_not_exists(endpointHash)',
     };
     const counter = subscriberCounter(tables.usage, project);
-    const attempt = async (take: TakenUnits) => {
+    const attempt = async (take: () => TakenUnits) => {
       try {
-        const TransactItems = [{ Put }, { Update: take }];
-        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+        const transaction = drawnTransaction(() => [{ Put }, { Update: take() }]);
+        await dynamo.send(transaction, { abortSignal });
         return 'created';
       } catch (error) {
         const [put, count] = cancellationReasons(error);
@@ -311,7 +324,9 @@ export function subscriptionStore(
         throw error;
       }
     };
-    const outcome = await takeUnit(dynamo, counter, cap, partOf(hash), attempt, abortSignal);
+    const taking = takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal, readCap);
+    const outcome = await taking;
+    if (outcome === 'closed') throw beingCounted();
     if (outcome === 'cap_reached') {
       if (full.size === fullCapacity) full.clear();
       full.set(fullKey, now + fullMs);
@@ -340,29 +355,37 @@ export function subscriptionStore(
           ...condition,
         },
       }));
-      const TransactItems = [...deletions, ...decrements(project, hashes)];
+      const counter = subscriberCounter(tables.usage, project);
+      // Not necessarily to the part that counted them: only the sum matters.
+      const giveBack = () => giveBackUnits(counter, anyPart(counter, choose), hashes.length);
       try {
-        await dynamo.send(new TransactWriteCommand({ TransactItems }), { abortSignal });
+        const transaction = drawnTransaction(() => [...deletions, { Update: giveBack() }]);
+        await dynamo.send(transaction, { abortSignal });
         break;
       } catch (error) {
         const reasons = cancellationReasons(error);
         if (!reasons.some(conditionFailed)) throw error;
+        const count = reasons[hashes.length];
         // Without the attribute the project is being deleted with its subscriptions.
-        if (reasons.slice(hashes.length).some(conditionFailed)) return 0;
+        if (conditionFailed(count) && count?.Item === undefined) return 0;
+        if (
+          conditionFailed(count) &&
+          (await isClosed(dynamo, counter, clock().getTime(), abortSignal))
+        ) {
+          throw beingCounted();
+        }
         hashes = hashes.filter((_, index) => !conditionFailed(reasons[index]));
       }
     }
     return hashes.length;
   }
+}
 
-  /** The part that a subscription was counted in may have been another one: only the sum matters. */
-  function decrements(project: ProjectRef, endpointHashes: readonly Uint8Array[]) {
-    const counter = subscriberCounter(tables.usage, project);
-    const removed = new Map<number, number>();
-    for (const hash of endpointHashes) {
-      const part = partOf(hash);
-      removed.set(part, (removed.get(part) ?? 0) + 1);
-    }
-    return [...removed].map(([part, number]) => ({ Update: giveBackUnits(counter, part, number) }));
-  }
+/** The operator counts a project's subscribers again, which takes some seconds. */
+export function beingCounted(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The subscribers of this project are being counted. Try again in some seconds.',
+    { retryAfterSeconds: 5 },
+  );
 }

@@ -30,14 +30,19 @@ export async function subscribe(
 ): Promise<void> {
   const { userId } = subscription;
   const project = await expectProven(remembered, userId, userIdSignature);
-  const cap = limitOf(project.plan.subscriberCap, deployedCap);
-  const vapidPairNumber = await pairOf(projects, project, applicationServerKey, signal);
+  const capOf = ({ plan }: Project) => limitOf(plan.subscriberCap, deployedCap);
+  let cap = capOf(project);
+  const vapidPairNumber = await pairOf();
   const assumedPairNumber = project.vapid.current.number;
   const outcome = await subscriptions.save(
     project,
     { ...subscription, vapidPairNumber, assumedPairNumber },
     cap,
     signal,
+    async () => {
+      cap = capOf(await refreshed());
+      return cap;
+    },
   );
   switch (outcome) {
     case 'created':
@@ -50,6 +55,13 @@ export async function subscribe(
       );
     case 'project_gone':
       throw projectGone();
+  }
+
+  /** The project as it is now. */
+  async function refreshed(): Promise<IdentityProject> {
+    const stored = await projects.refresh(remembered.projectId, signal);
+    if (stored === undefined) throw projectGone();
+    return stored;
   }
 
   /**
@@ -72,8 +84,7 @@ export async function subscribe(
     if (isSignatureOf(project, userId, signature, clock())) return project;
     // The project in memory may be older than its last rotation. Reading it again costs less than the write that has
     // counted the request.
-    const stored = await projects.refresh(project.projectId, signal);
-    if (stored === undefined) throw projectGone();
+    const stored = await refreshed();
     if (isSignatureOf(stored, userId, signature, clock())) return stored;
     throw new ServiceError(
       'user_id_signature_invalid',
@@ -81,34 +92,25 @@ export async function subscribe(
         'with the key that "carillon show --keys" prints.',
     );
   }
+
+  /** @returns the number of the pair that the request names, undefined if it names none. */
+  async function pairOf(): Promise<number | undefined> {
+    if (applicationServerKey === undefined) return undefined;
+    const find = ({ vapid: { current, previous } }: Project) =>
+      [current, previous].find((pair) => pair?.publicKey === applicationServerKey);
+    // The project in memory may be older than its last rotation.
+    const found = find(project) ?? find(await refreshed());
+    if (found !== undefined) return found.number;
+    throw new ServiceError(
+      'application_server_key_unknown',
+      'The project does not have this application server key; ' +
+        'subscribe the browser with the key that "carillon show" prints.',
+    );
+  }
 }
 
 function projectGone(): ServiceError {
   return new ServiceError('project_not_found', 'The project has just been deleted.');
-}
-
-/** @returns the number of the pair that the request names, undefined if it names none. */
-async function pairOf(
-  projects: SubscribeDependencies['projects'],
-  project: Project,
-  applicationServerKey: string | undefined,
-  signal: AbortSignal | undefined,
-): Promise<number | undefined> {
-  if (applicationServerKey === undefined) return undefined;
-  const find = ({ current, previous }: Project['vapid']) =>
-    [current, previous].find((pair) => pair?.publicKey === applicationServerKey);
-  const remembered = find(project.vapid);
-  if (remembered !== undefined) return remembered.number;
-  // The project in memory may be older than its last rotation.
-  const stored = await projects.refresh(project.projectId, signal);
-  if (stored === undefined) throw projectGone();
-  const found = find(stored.vapid);
-  if (found !== undefined) return found.number;
-  throw new ServiceError(
-    'application_server_key_unknown',
-    'The project does not have this application server key; ' +
-      'subscribe the browser with the key that "carillon show" prints.',
-  );
 }
 
 /**

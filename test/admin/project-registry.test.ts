@@ -108,7 +108,9 @@ describe('create', () => {
     expect(project.ref).not.toBe(earlier.project.ref);
     expect(await subscriberParts(earlier.project.ref)).toEqual([]);
     expect(await subscriberParts(project.ref)).toEqual(
-      partPeriods('subscribers').map((period) => ({ projectRef: project.ref, period, used: 0 })),
+      partPeriods('subscribers')
+        .toSorted()
+        .map((period) => ({ projectRef: project.ref, period, used: 0 })),
     );
   });
 
@@ -313,7 +315,7 @@ describe('members', () => {
   /** A function of its own, which remembers the project. */
   function newFunction() {
     const store = projectStore(database.dynamo, database.tables.PROJECTS_TABLE, () => now);
-    const { before } = authenticate(store.find, () => now);
+    const { before } = authenticate(store, () => now);
     return async (key: string) => {
       const event = { ids: { projectId }, headers: { authorization: `Bearer ${key}` } };
       await before!({ event } as never);
@@ -330,6 +332,16 @@ describe('members', () => {
     expect(await roleWith(key)).toBeUndefined();
     now = new Date('2026-11-20T12:00:30Z');
     expect(await role(key)).toBeUndefined();
+  });
+
+  test('a new key works after 2 s, in all functions', async () => {
+    const role = newFunction();
+    const before = await invite('Ann');
+    expect(await role(before.key)).toBe('sender');
+    const { key } = await invite('Bob');
+    expect(await role(key)).toBeUndefined();
+    now = new Date(now.getTime() + 2000);
+    expect(await role(key)).toBe('sender');
   });
 
   test('a key ends at its time, also in a function that remembers the project', async () => {

@@ -1,16 +1,28 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
+import { routes } from '../../contract/wire/routes.ts';
+import {
+  forgetCap,
+  newSubscriberParts,
+  type ReadCap,
+  subscriberCounter,
+} from '../../lambdas/store/counters.ts';
 import { browserConflictRetries, sendRepeatedly } from '../../lambdas/store/dynamo.ts';
-import { deviceIdOf, partOf } from '../../lambdas/store/items.ts';
+import { deviceIdOf, endpointHash, partOf } from '../../lambdas/store/items.ts';
 import { type SubscriptionStore, subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import { knownProject } from '../fixtures/known-project.ts';
 import { endpoint, subscription } from '../fixtures/subscription.ts';
+import { MemoryDatabase, tables } from '../simulation/database/memory-database.ts';
 import { Random } from '../simulation/time/random.ts';
 import { Scheduler } from '../simulation/time/scheduler.ts';
 
-/** The throttle of the routes, and seconds of a flood that uses it up. */
-const perSecond = 500;
+/** Requests per second of each of the two routes, and seconds of a flood. */
+const throttle = routes.subscribe.throttle;
 const seconds = 5;
 /** Ms for which DynamoDB locks the items of a transaction: 6 to 10 have been reported. */
 const lockMs = 8;
@@ -20,6 +32,7 @@ const callMs = 4;
 interface Command {
   readonly input: {
     readonly TableName?: string;
+    readonly Key?: object;
     readonly TransactItems?: readonly Readonly<Record<string, Write>>[];
   };
 }
@@ -30,104 +43,230 @@ interface Write {
   readonly Item?: { readonly endpointHash: Uint8Array };
 }
 
-/**
- * A flood on a model of DynamoDB, in virtual time: a transaction fails if it meets another one at one of its items. No
- * endpoint is stored before.
- */
-async function flood(
-  endpoints: Iterator<string>,
-  request: (store: SubscriptionStore, endpoint: string) => Promise<unknown>,
-) {
-  const random = new Random(1);
-  const scheduler = new Scheduler(Date.UTC(2026, 10, 20), random);
-  const lockedUntil = new Map<string, number>();
-  const total = { busy: 0, mostBusy: 0, transactions: 0, refused: 0 };
+/** The table of subscriptions and their counter, in virtual time: who meets a transaction at one of its items fails. */
+class LockingDatabase {
+  readonly random: Random;
+  readonly scheduler: Scheduler;
+  readonly memory: MemoryDatabase;
+  readonly dynamo: DynamoDBDocumentClient;
+  readonly store: SubscriptionStore;
+  readonly #lockedUntil = new Map<string, number>();
+  transactions = 0;
 
-  async function execute(command: Command): Promise<object> {
-    const { TransactItems } = command.input;
-    await scheduler.sleep(callMs);
-    if (TransactItems === undefined) {
-      const isUpdate = command.constructor.name === 'UpdateCommand';
-      if (isUpdate) throw failed('ConditionalCheckFailedException');
-      return {};
+  constructor(seed: number, cap: number | null = null) {
+    this.random = new Random(seed);
+    this.scheduler = new Scheduler(Date.UTC(2026, 10, 20), this.random);
+    this.memory = new MemoryDatabase({ now: () => this.scheduler.now });
+    for (const part of newSubscriberParts(knownProject.ref, 0, cap)) {
+      this.memory.put(tables.usage, { ...part });
     }
-    total.transactions += 1;
-    const keys = TransactItems.flatMap((item) =>
-      Object.values(item).map(({ TableName, Key, Item }) =>
-        JSON.stringify([TableName, Key ?? Buffer.from(Item!.endpointHash)]),
+    const random = () => this.random.next();
+    this.dynamo = clientWith((command: Command) =>
+      sendRepeatedly(
+        { input: command.input, isTransaction: command instanceof TransactWriteCommand },
+        (input) => this.#execute(Object.assign(Object.create(command), { input })),
+        {
+          ...{ sleep: this.scheduler.sleep, random, newToken: () => String(random()) },
+          conflictRetries: browserConflictRetries,
+        },
       ),
     );
-    const conflicts = keys.map((key) => (lockedUntil.get(key) ?? 0) > scheduler.now);
+    this.store = subscriptionStore(this.dynamo, tables, this.scheduler.clock, random);
+  }
+
+  async #execute(command: Command): Promise<object> {
+    await this.scheduler.sleep(callMs);
+    const { TransactItems, ...own } = command.input;
+    if (TransactItems === undefined) {
+      if (command instanceof UpdateCommand && this.#isLocked(own as Write)) {
+        throw failed('TransactionConflictException');
+      }
+      return this.memory.execute(command);
+    }
+    this.transactions += 1;
+    const writes = TransactItems.flatMap((item) => Object.values(item));
+    const conflicts = writes.map((write) => this.#isLocked(write));
     if (conflicts.includes(true)) {
       throw failed('TransactionCanceledException', {
         CancellationReasons: conflicts.map((is) => ({ Code: is ? 'TransactionConflict' : 'None' })),
       });
     }
-    for (const key of keys) lockedUntil.set(key, scheduler.now + lockMs);
-    await scheduler.sleep(lockMs);
-    return {};
+    const until = this.scheduler.now + lockMs;
+    for (const write of writes) this.#lockedUntil.set(keyOf(write), until);
+    try {
+      const result = this.memory.execute(command);
+      await this.scheduler.sleep(lockMs);
+      return result;
+    } catch (error) {
+      for (const write of writes) this.#lockedUntil.delete(keyOf(write));
+      await this.scheduler.sleep(lockMs / 2);
+      throw error;
+    }
   }
 
-  const dynamo = clientWith((command: Command) =>
-    sendRepeatedly(
-      { input: command.input, isTransaction: command instanceof TransactWriteCommand },
-      () => execute(command),
-      {
-        sleep: scheduler.sleep,
-        random: () => random.next(),
-        newToken: () => 'token',
-        conflictRetries: browserConflictRetries,
-      },
-    ),
-  );
-  const tables = { subscriptions: 'Subscriptions', usage: 'Usage' };
-  const store = subscriptionStore(dynamo, tables, scheduler.clock);
-  const runFunction = async () => {
-    total.busy += 1;
-    total.mostBusy = Math.max(total.mostBusy, total.busy);
-    try {
-      // Counts the request.
-      await scheduler.sleep(callMs);
-      await request(store, endpoints.next().value!);
-    } catch (error) {
-      expect(error).toBeInstanceOf(ServiceError);
-      total.refused += 1;
-    }
-    total.busy -= 1;
-  };
-  for (let count = 0; count < perSecond * seconds; count += 1) {
-    scheduler.after(random.between(0, seconds * 1000), () => void runFunction());
+  #isLocked(write: Write): boolean {
+    return (this.#lockedUntil.get(keyOf(write)) ?? 0) > this.scheduler.now;
   }
-  await scheduler.run();
-  return total;
+}
+
+function keyOf({ TableName, Key, Item }: Write): string {
+  const { endpointHash: hash, ...rest } = (Key ?? Item!) as Partial<typeof Item & object>;
+  return JSON.stringify([TableName, hash === undefined ? rest : Buffer.from(hash)]);
 }
 
 function failed(name: string, detail: object = {}): Error {
   return Object.assign(new Error(name), { name, $response: {}, ...detail });
 }
 
-/** Endpoints whose public hashes start alike. */
-function* chosenEndpoints(): Generator<string, string> {
-  for (let number = 0; ; number += 1) {
-    const url = `https://updates.push.services.mozilla.com/wpush/v2/${number}`;
-    if (partOf(Buffer.from(deviceIdOf(url), 'base64url')) === 3) yield url;
+/** A request to a function: `busy` counts those that are under way. */
+type Request = (database: LockingDatabase) => Promise<unknown>;
+
+/** Makes requests of each kind for some seconds, at this rate each. */
+async function flood(database: LockingDatabase, perSecond: number, kinds: readonly Request[]) {
+  const { random, scheduler } = database;
+  const total = { mostBusy: 0, requests: 0, refused: 0 };
+  let busy = 0;
+  const runFunction = async (request: Request) => {
+    busy += 1;
+    total.requests += 1;
+    total.mostBusy = Math.max(total.mostBusy, busy);
+    try {
+      // Counts the request.
+      await scheduler.sleep(callMs);
+      await request(database);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ServiceError);
+      total.refused += 1;
+    }
+    busy -= 1;
+  };
+  for (const request of kinds) {
+    for (let count = 0; count < perSecond * seconds; count += 1) {
+      scheduler.after(random.between(0, seconds * 1000), () => void runFunction(request));
+    }
   }
+  await scheduler.run();
+  return total;
 }
 
-const save = (store: SubscriptionStore, url: string) =>
-  store.save(knownProject, subscription({ endpoint: endpoint(url) }), null);
+const url = (number: number) => `https://updates.push.services.mozilla.com/wpush/v2/${number}`;
 
-test('a flood of subscribe requests with chosen endpoints keeps fewer than 50 functions busy, and refuses fewer than one in ten', async () => {
-  const { mostBusy, refused } = await flood(chosenEndpoints(), save);
-  expect(mostBusy).toBeLessThan(50);
-  expect(refused).toBeLessThan((perSecond * seconds) / 10);
+function* endpointsThat(isChosen: (url: string) => boolean): Generator<string, never> {
+  for (let number = 0; ; number += 1) if (isChosen(url(number))) yield url(number);
+}
+
+const anyEndpoints = () => endpointsThat(() => true);
+/** Endpoints whose public hashes start alike. */
+const chosenEndpoints = () =>
+  endpointsThat((one) => partOf(Buffer.from(deviceIdOf(one), 'base64url')) === 3);
+
+const save = ({ store }: LockingDatabase, one: string, ...rest: [cap?: number, read?: ReadCap]) => {
+  const [cap = null, readCap] = rest;
+  const subscribed = subscription({ endpoint: endpoint(one) });
+  return store.save(knownProject, subscribed, cap, undefined, readCap);
+};
+
+/** Subscribes these endpoints, and unsubscribes what was just stored, or an unknown one. */
+function requestsWith(endpoints: Iterator<string>) {
+  const stored: string[] = [];
+  const subscribe: Request = async (database) => {
+    const one = endpoints.next().value!;
+    await save(database, one);
+    stored.push(one);
+  };
+  const unsubscribe: Request = ({ store, scheduler }) =>
+    store.unsubscribe(knownProject, stored.shift() ?? url(-1), scheduler.now);
+  return { subscribe, unsubscribe };
+}
+
+const seed = Number(process.env.SEED ?? 1) || 1;
+
+describe('a flood at the throttles refuses fewer than one request in a hundred, with any and with chosen endpoints', () => {
+  test.each([
+    ['any', anyEndpoints],
+    ['chosen', chosenEndpoints],
+  ])('%s endpoints', async (_, endpoints) => {
+    const { subscribe } = requestsWith(endpoints());
+    const one = await flood(new LockingDatabase(seed), throttle, [subscribe]);
+    expect(one.mostBusy).toBeLessThan(50);
+    expect(one.refused / one.requests).toBeLessThan(0.01);
+    // What was just stored is unsubscribed.
+    const { subscribe: again, unsubscribe } = requestsWith(endpoints());
+    const both = await flood(new LockingDatabase(seed), throttle, [again, unsubscribe]);
+    expect(both.mostBusy).toBeLessThan(60);
+    expect(both.refused / both.requests).toBeLessThan(0.01);
+    if (process.env.FIGURES) console.log(JSON.stringify({ seed, one, both }));
+  });
 });
 
 test('a flood of unsubscribe requests with invented endpoints locks nothing', async () => {
-  const { mostBusy, transactions, refused } = await flood(chosenEndpoints(), (store, url) =>
-    store.unsubscribe(knownProject, url, Date.UTC(2026, 10, 20)),
-  );
+  const database = new LockingDatabase(seed);
+  const { unsubscribe } = requestsWith(chosenEndpoints());
+  const { mostBusy, refused } = await flood(database, throttle, [unsubscribe]);
   expect(mostBusy).toBeLessThan(20);
-  expect(transactions).toBe(0);
+  expect(database.transactions).toBe(0);
   expect(refused).toBe(0);
+});
+
+test('response times do not tell which endpoints are stored together', async () => {
+  const database = new LockingDatabase(seed);
+  const { scheduler } = database;
+  const isTogether = (one: string) => partOf(endpointHash(knownProject, one)) === 3;
+  const { subscribe, unsubscribe } = requestsWith(endpointsThat(isTogether));
+  /** Ms of registrations, and of removals, of endpoints that are stored with those of the flood, and of others. */
+  const probes = [isTogether, (one: string) => !isTogether(one)].map((isChosen) => {
+    const endpoints = endpointsThat((one) => isChosen(`${one}/probe`));
+    const times: number[] = [];
+    const probe: Request = async () => {
+      const one = `${endpoints.next().value}/probe`;
+      const startedAt = scheduler.now;
+      await save(database, one);
+      await database.store.unsubscribe(knownProject, one, scheduler.now);
+      times.push(scheduler.now - startedAt);
+    };
+    return { times, probe };
+  });
+  const visitors = probes.map(({ probe }) => probe);
+  const { refused } = await flood(database, 60, [subscribe, unsubscribe, ...visitors]);
+  const [together, apart] = probes.map(
+    ({ times }) => times.reduce((sum, ms) => sum + ms, 0) / times.length,
+  );
+  expect(Math.abs(together! / apart! - 1)).toBeLessThan(0.03);
+  expect(refused).toBeLessThan(4);
+});
+
+test('a cap that is lowered in a flood is exact at once, whatever functions remember', async () => {
+  const database = new LockingDatabase(seed, 1000);
+  const { scheduler, memory } = database;
+  const endpoints = anyEndpoints();
+  const startedAt = scheduler.now;
+  let cap = 1000;
+  let loweredAt: number | undefined;
+  /** What functions remember of the cap: all of the old one, for longer than the flood. */
+  const functions = Array.from({ length: 30 }, () => ({ cap }));
+  /** Each cap that the counter was divided for. */
+  const divided: unknown[] = [];
+  const subscribers = () =>
+    memory.items(tables.usage).reduce((sum, { used }) => sum + (used as number), 0);
+  const subscribe: Request = async () => {
+    const one = database.random.pick(functions);
+    const read = async () => {
+      one.cap = cap;
+      return cap;
+    };
+    const outcome = await save(database, endpoints.next().value, one.cap, read);
+    const [latest] = memory.items(tables.usage).flatMap((item) => item.cap ?? []);
+    if (latest !== undefined && divided.at(-1) !== latest) divided.push(latest);
+    if (outcome === 'created' && loweredAt) expect(subscribers()).toBeLessThanOrEqual(cap);
+  };
+  scheduler.after(1000, async () => {
+    cap = 900;
+    await forgetCap(database.dynamo, subscriberCounter(tables.usage, knownProject.ref));
+    loweredAt = scheduler.now - startedAt;
+  });
+  const { refused, requests } = await flood(database, throttle, [subscribe]);
+  expect(loweredAt).toBeLessThan(1200);
+  expect(divided).toEqual([1000, 900]);
+  expect(subscribers()).toBe(900);
+  if (process.env.FIGURES) console.log(JSON.stringify({ seed, refused, requests, loweredAt }));
 });

@@ -210,13 +210,14 @@ test('a new secret key leaves the keys of members valid', async () => {
   expect(status).toBe(200);
 });
 
-test('the members of a project share its limit of requests', async () => {
+test('a member who exhausts the limit of requests takes nothing from the others', async () => {
   project = await service.createProject({ rateLimitPerMinute: 1 });
   const [ann, bob] = [await invite('viewer'), await invite('viewer', 'Bob')];
   const address = '10.200.0.2';
   const read = async (member: ProjectCredentials) =>
     (await callWithValidRequest(service, member, 'getProject', { address })).status;
-  expect([await read(ann), await read(bob)]).toEqual([200, 429]);
+  const statuses = [await read(ann), await read(ann), await read(bob), await read(project)];
+  expect(statuses).toEqual([200, 429, 200, 200]);
 });
 
 describe('the rate limit', () => {

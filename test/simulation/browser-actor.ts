@@ -57,7 +57,7 @@ export async function browserActor(
       const signal = run.abortAfter(timeoutMs - 1000);
       const project = await identityProjects.find(projectId, signal);
       if (project === undefined) return;
-      const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
       await subscriptions.unsubscribe(project, href, requestedAt, signal);
     },
   );
@@ -83,7 +83,7 @@ export async function browserActor(
         const signal = run.abortAfter(timeoutMs - 1000);
         const project = await projects.find(projectId, signal);
         if (project === undefined) throw new ServiceError('project_not_found', 'No such project.');
-        const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+        const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
         await subscribe(
           { subscriptions, projects, clock: run.clock },
           project,

@@ -1,4 +1,4 @@
-import { partPeriods, shareOf, sumOf, utcMonth } from '../../lambdas/store/counters.ts';
+import { partPeriods, sharesOf, sumOf, utcMonth } from '../../lambdas/store/counters.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { tables } from './database/memory-database.ts';
 import type { Change, World } from './world.ts';
@@ -35,7 +35,8 @@ export function counterFaultsOf(world: World): CounterFaults {
     // Parts took units under other caps.
     const [cap, ...others] = caps;
     if (cap === null || cap === undefined || others.length > 0) return undefined;
-    const above = parts.findIndex((used = 0, part) => used > shareOf(cap, part));
+    const shares = sharesOf(cap, parts.length);
+    const above = parts.findIndex((used = 0, part) => used > shares[part]!);
     return above === -1
       ? undefined
       : `${name}#${above}: ${parts[above]}, above its share of ${cap}`;

@@ -38,6 +38,7 @@ export class FunctionRun implements Timers {
   readonly requestId: string;
   /** For its calls, and what its code is given. */
   readonly random: Random;
+  readonly draw = () => this.random.next();
   readonly #world: World;
   readonly #clockOffsetMs: number;
   readonly sleep: Timers['sleep'];
@@ -143,7 +144,7 @@ export class FunctionRun implements Timers {
   dynamo(): DynamoDBDocumentClient {
     const parts = {
       sleep: this.sleep,
-      random: () => this.random.next(),
+      random: this.draw,
       newToken: () => this.#world.nextToken(),
     };
     const send = (command: DatabaseCommand, { abortSignal }: { abortSignal?: AbortSignal } = {}) =>

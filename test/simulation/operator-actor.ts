@@ -49,7 +49,7 @@ export function changeProject(
         const project = await registry.find(projectId);
         // A later project of the same id: it is no concern of this operator.
         if (project === undefined || project.ref === world.successorRef) return undefined;
-        const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+        const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
         const deps = { dynamo, table: tables.subscriptions, subscriptions };
         return pruneSubscriptions(deps, project.ref, command.before, false);
       }

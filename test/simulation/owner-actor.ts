@@ -55,7 +55,7 @@ export class Owner {
         userId,
         signal,
       );
-      const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
       return removeFound(subscriptions, ref, userId, found, signal);
     });
   }
@@ -63,7 +63,7 @@ export class Owner {
   /** @returns whether it was removed; undefined without a response. */
   removeDevice({ userId, origin, path }: DeviceRemoval): Promise<number | undefined> {
     return this.#request('removeDevice', async (run, { dynamo }, project, signal) => {
-      const subscriptions = subscriptionStore(dynamo, tables, run.clock);
+      const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
       const found = [[endpointHash(project, origin + path)]];
       return removeFound(subscriptions, project.ref, userId, found, signal);
     });

@@ -409,7 +409,7 @@ export async function simulate(
     let pushers = 0;
     const deps: DeliverDependencies = {
       audiences: audienceStore(dynamo, tables.subscriptions, run.sleep),
-      subscriptions: subscriptionStore(dynamo, tables, run.clock),
+      subscriptions: subscriptionStore(dynamo, tables, run.clock, run.draw),
       projects,
       slices: sliceStore(dynamo, tables.deliveries, run.sleep),
       eventCounters: eventCounterStore(dynamo, tables.deliveries),

@@ -58,7 +58,7 @@ export const send: Operation = {
     }),
     limitBytes: limits.bodyBytes.send,
   },
-  errors: ['request_in_progress', 'idempotency_key_reused', 'send_cap_reached'],
+  errors: ['project_paused', 'request_in_progress', 'idempotency_key_reused', 'send_cap_reached'],
   responses: {
     201: {
       description:

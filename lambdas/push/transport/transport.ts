@@ -85,6 +85,15 @@ export interface ConnectionSettings {
   readonly lookup?: LookupFunction;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** Does something after some ms. @returns what prevents it. */
+  readonly after?: (ms: number, act: () => void) => () => void;
+  /** Opens a connection. Default: TCP, with TLS for `https`. */
+  readonly connect?: ((url: URL) => Socket) | undefined;
+}
+
+function afterMs(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
 }
 
 /**
@@ -120,6 +129,7 @@ interface Origin {
 class Connections {
   readonly #settings: ConnectionSettings;
   readonly #now: () => number;
+  readonly #after: NonNullable<ConnectionSettings['after']>;
   // Shared: loading the authorities costs a quarter of a handshake.
   readonly #secureContext: tls.SecureContext;
   readonly #origins = new Map<string, Origin>();
@@ -130,6 +140,7 @@ class Connections {
   constructor(settings: ConnectionSettings) {
     this.#settings = settings;
     this.#now = settings.now ?? Date.now;
+    this.#after = settings.after ?? afterMs;
     this.#secureContext = tls.createSecureContext({ ca: settings.ca });
   }
 
@@ -152,7 +163,7 @@ class Connections {
     if (this.#open >= this.#settings.limit) this.#closeIdle();
     this.#open += 1;
     origin.connections += 1;
-    return new Connection(origin.open(), {
+    return new Connection(origin.open(), this.#after, {
       idle: (connection) => {
         connection.idleSince = this.#now();
         origin.idle.push(connection);
@@ -176,7 +187,7 @@ class Connections {
     let origin = this.#origins.get(name);
     if (origin === undefined) {
       const url = new URL(name);
-      const open = url.protocol === 'https:' ? this.#secureOpener(url) : this.#plainOpener(url);
+      const open = this.#openerOf(url);
       origin = { host: url.host, open, idle: [], connections: 0 };
       if (this.#origins.size >= capacity) this.#dropOrigin();
       this.#origins.set(name, origin);
@@ -190,6 +201,12 @@ class Connections {
       this.#origins.delete(name);
       return;
     }
+  }
+
+  #openerOf(url: URL): () => Socket {
+    const { connect } = this.#settings;
+    if (connect !== undefined) return () => connect(url);
+    return url.protocol === 'https:' ? this.#secureOpener(url) : this.#plainOpener(url);
   }
 
   #plainOpener(url: URL): () => Socket {
@@ -234,7 +251,7 @@ const responseLimitBytes = 32_768;
 interface Pending {
   readonly resolve: (response: PushResponse) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
+  readonly cancelTimeOut: () => void;
   isStarted: boolean;
 }
 
@@ -249,6 +266,7 @@ class Connection {
   /** Milliseconds since the epoch; for the owner. */
   idleSince = 0;
   readonly #socket: Socket;
+  readonly #after: NonNullable<ConnectionSettings['after']>;
   readonly #owner: ConnectionOwner;
   #pending: Pending | undefined;
   /** The response so far, as Latin-1. */
@@ -257,8 +275,13 @@ class Connection {
   #isClosed = false;
 
   /** @param socket connected, or connecting. */
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(
+    socket: Socket,
+    after: NonNullable<ConnectionSettings['after']>,
+    owner: ConnectionOwner,
+  ) {
     this.#socket = socket;
+    this.#after = after;
     this.#owner = owner;
     socket.setNoDelay(true);
     // A pending push has a timer that keeps the process running. An idle connection must not.
@@ -275,8 +298,8 @@ class Connection {
    */
   post(request: Buffer, timeoutMs: number, mayStart: () => boolean): Promise<PushResponse> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#timeOut(), timeoutMs);
-      this.#pending = { resolve, reject, timer, isStarted: false };
+      const cancelTimeOut = this.#after(timeoutMs, () => this.#timeOut());
+      this.#pending = { resolve, reject, cancelTimeOut, isStarted: false };
       this.#received = '';
       const start = () => this.#start(request, mayStart);
       if (this.#isOpen) start();
@@ -355,7 +378,7 @@ class Connection {
 
   #end(): Pending {
     const pending = this.#pending!;
-    clearTimeout(pending.timer);
+    pending.cancelTimeOut();
     this.#pending = undefined;
     return pending;
   }

@@ -18,7 +18,7 @@ test('the newest 100 devices are returned, newest first, with the number of all'
 
 test.each([
   ['https://fcm.googleapis.com', 'fcm'],
-  ['https://db5p.notify.windows.com', 'wns'],
+  ['https://db5p.notify.windows.com', 'other'],
   ['https://push.example', 'https://push.example'],
 ])('a device at %s has the push service %s', (origin, pushService) => {
   const one = stored(origin, 1000, 2000);

@@ -26,6 +26,12 @@ const project: Project = {
   ],
 };
 
+/** The project as a second read finds it. */
+let newer: Project | undefined;
+afterEach(() => {
+  newer = undefined;
+});
+
 /** Members of the log line that the last request added. */
 let logged: unknown;
 
@@ -35,7 +41,10 @@ async function respondTo(authorization?: string, now = '2026-11-20T12:00:00Z', p
     .use(pathIds())
     .use(
       authenticate(
-        async (id) => (id === 'shop' ? project : undefined),
+        {
+          find: async (id) => (id === 'shop' ? project : undefined),
+          findNewer: async () => newer,
+        },
         () => new Date(now),
       ),
     )
@@ -87,9 +96,18 @@ test('the previous key is accepted until the grace period ends', async () => {
   expect(logged).toBeUndefined();
 });
 
-test('the key of a member is accepted until it ends, and its log lines name the member', async () => {
+test('a key that the project in memory does not have is looked for in the project as it is now', async () => {
+  const newKey = `carillon_sk_${'n'.repeat(43)}`;
+  expect(await statusOf(newKey)).toBe(401);
+  newer = { ...project, secretKeyHash: hash(newKey) };
+  expect(await statusOf(newKey)).toBe(200);
+  // The one in memory still has it.
+  expect(await statusOf(currentKey)).toBe(200);
+});
+
+test('the key of a member is accepted until it ends, and its log lines do not name the member', async () => {
   expect(await statusOf(memberKey, '2026-11-20T23:59:59.999Z')).toBe(200);
-  expect(logged).toEqual({ member: 'Ann' });
+  expect(logged).toBeUndefined();
   expect(await statusOf(memberKey, '2026-11-21T00:00:00Z')).toBe(401);
   expect(logged).toBeUndefined();
   expect(await messageFor(`Bearer carillon_mk_${'x'.repeat(43)}`)).toContain('or was revoked');

@@ -39,7 +39,11 @@ describe('a request of an owner', () => {
         route: routes.getProject,
         logger,
         clock: () => new Date(),
-        projects: { find: async () => ({ ...project, plan }) },
+        abortAfter: AbortSignal.timeout,
+        projects: {
+          find: async () => ({ ...project, plan }),
+          findNewer: async () => undefined,
+        },
         rateLimits: { count: async () => 0, refused: () => 0, ...counter },
         perMinute: 60,
         originSecret: { hashes: [], isRequired: false },

@@ -4,17 +4,17 @@ import { countedAddress, networkOf, throughProxy } from '../../../lambdas/http/r
 import { respond } from '../../../lambdas/http/response.ts';
 
 test.each([
-  ['203.0.113.7', '203.0.113.7'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8:1:2:ffff::', '2001:db8:1:2::/64'],
-  ['2001:DB8:1:0002::9', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['::', '0:0:0:0::/64'],
-  ['::ffff:203.0.113.7', '203.0.113.7'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-])('requests from %s are counted under %s', (address, counted) => {
-  expect(countedAddress(address)).toBe(counted);
+  ['203.0.113.7', '203.0.113.7', undefined],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['2001:db8:1:2:ffff::', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['2001:DB8:1:0002::9', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['2001:db8::1', '2001:db8:0:0::/64', '2001:db8:0::/48'],
+  ['::1', '0:0:0:0::/64', '0:0:0::/48'],
+  ['::', '0:0:0:0::/64', '0:0:0::/48'],
+  ['::ffff:203.0.113.7', '203.0.113.7', undefined],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+])('requests from %s are counted under %s and %s', (address, counted, network) => {
+  expect(countedAddress(address)).toEqual({ address: counted, network });
 });
 
 test.each([

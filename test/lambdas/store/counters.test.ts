@@ -3,13 +3,15 @@ import fc from 'fast-check';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import {
   type Counter,
+  firstFrom,
   giveBackUnits,
   monthCounter,
   newParts,
+  partPeriods,
   projectUsage,
   readParts,
   secondsToNextMonth,
-  shareOf,
+  sharesOf,
   subscriberCounter,
   sumOf,
   type TakenUnits,
@@ -42,22 +44,30 @@ function counterOperations(counter: Counter) {
     dynamo.send(new TransactWriteCommand({ TransactItems: [{ Update }] }));
   return {
     take: (cap: number | null, part: number) =>
-      takeUnit(dynamo, counter, cap, part, async (take) => {
-        try {
-          await write(take);
-          return 'taken';
-        } catch (error) {
-          if (cancellationReasons(error).some(conditionFailed)) return 'part_full';
-          throw error;
-        }
-      }),
-    giveBack: (part: number, units: number) => write(giveBackUnits(counter, part, units)),
+      takeUnit(
+        dynamo,
+        counter,
+        cap,
+        firstFrom(part),
+        async (take) => {
+          try {
+            await write(take());
+            return 'taken';
+          } catch (error) {
+            if (cancellationReasons(error).some(conditionFailed)) return 'part_full';
+            throw error;
+          }
+        },
+        0,
+      ),
+    giveBack: (part: number, units: number) =>
+      write(giveBackUnits(counter, part % partPeriods(counter.name).length, units)),
     parts: () => readParts(dynamo, counter),
   };
 }
 
 const cap = fc.option(fc.integer({ min: 0, max: 30 }), { nil: null });
-const part = fc.nat({ max: 7 });
+const part = fc.nat({ max: 31 });
 const operation = fc.oneof(
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('take' as const), part }) },
   {
@@ -128,7 +138,7 @@ describe.each([
     const counter = counterOf(database.tables.USAGE_TABLE, 'deleted' as ProjectRef);
     const { take, parts } = counterOperations(counter);
     for (const limit of [null, 8, 0]) expect(await take(limit, 3)).toBe('cap_reached');
-    expect(await parts()).toEqual(Array(8).fill(undefined));
+    expect(await parts()).toEqual(partPeriods(counter.name).map(() => undefined));
   });
 });
 
@@ -137,10 +147,11 @@ test('a unit that is given back while a counter is read is taken', async () => {
   const counter = subscriberCounter(database.tables.USAGE_TABLE, project);
   const outcomes = ['part_full', 'taken'] as const;
   const parts: string[] = [];
-  const outcome = await takeUnit(database.dynamo, counter, 0, 3, async ({ Key }) => {
-    parts.push(Key.period);
+  const attempt = async (take: () => TakenUnits) => {
+    parts.push(take().Key.period);
     return outcomes[parts.length - 1]!;
-  });
+  };
+  const outcome = await takeUnit(database.dynamo, counter, 0, firstFrom(3), attempt, 0);
   expect(outcome).toBe('taken');
   expect(parts).toEqual(['subscribers#3', 'subscribers#3']);
 });
@@ -150,11 +161,11 @@ test('a unit of a project that is gone is not given back: its counter stays dele
   const { giveBack, parts } = counterOperations(counter);
   const error = await giveBack(3, 1).catch((failure: unknown) => failure);
   expect(cancellationReasons(error).some(conditionFailed)).toBe(true);
-  expect(await parts()).toEqual(Array(8).fill(undefined));
+  expect(await parts()).toEqual(partPeriods(counter.name).map(() => undefined));
 });
 
 test.each([0, 1, 7, 8, 9, 100, 1003])('the shares of a cap of %d add up to it', (cap) => {
-  const shares = Array.from({ length: 8 }, (_, part) => shareOf(cap, part));
+  const shares = sharesOf(cap, 8);
   expect(shares.reduce((sum, share) => sum + share, 0)).toBe(cap);
   expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
 });

@@ -105,12 +105,29 @@ test('a project is cached for 30 s', async () => {
   expect((await one.find('changed'))?.secretKeyHash).toBe('cd'.repeat(32));
 });
 
-test('an unknown project is cached for 5 s', async () => {
+test('for an unknown key a project is read again, at most once in 2 s', async () => {
+  await put('replaced');
+  const one = store();
+  await one.find('replaced');
+  await put('replaced', { secretKeyHash: 'cd'.repeat(32) });
+  now = new Date('2026-11-20T12:00:01.999Z');
+  const before = database.calls();
+  expect(await one.findNewer('replaced')).toBeUndefined();
+  now = new Date('2026-11-20T12:00:02Z');
+  expect((await one.findNewer('replaced'))?.secretKeyHash).toBe('cd'.repeat(32));
+  expect(await one.findNewer('replaced')).toBeUndefined();
+  expect(database.calls()).toBe(before + 1);
+  // It replaces the one in memory.
+  expect((await one.find('replaced'))?.secretKeyHash).toBe('cd'.repeat(32));
+});
+
+test('an unknown project is cached for 2 s', async () => {
   const one = store();
   expect(await one.find('created-later')).toBeUndefined();
   await put('created-later');
   expect(await one.find('created-later')).toBeUndefined();
-  now = new Date('2026-11-20T12:00:05Z');
+  expect(await one.findNewer('created-later')).toBeUndefined();
+  now = new Date('2026-11-20T12:00:02Z');
   expect(await one.find('created-later')).toBeDefined();
 });
 

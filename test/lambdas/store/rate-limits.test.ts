@@ -10,7 +10,8 @@ beforeEach(() => {
   now = new Date('2126-11-20T12:00:45Z');
 });
 
-const store = () => rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now);
+const store = (random = () => 0) =>
+  rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now, random);
 
 function request(address: string, route: 'subscribe' | 'track' = 'subscribe', projectId = 'p') {
   return { projectId, route, address };
@@ -66,4 +67,35 @@ test('refused returns the seconds until the minute ends, without a call', async 
   expect(database.calls()).toBe(before);
   now = new Date('2126-11-20T12:01:00Z');
   expect(one.refused(limited)).toBe(0);
+});
+
+test('a key has the limit, and an address ten times as much over all keys', async () => {
+  const one = store();
+  const withKey = (keyId: string) => ({ ...request('198.51.100.10'), keyId });
+  expect(await one.count(withKey('a'), 1)).toBe(0);
+  expect(await one.count(withKey('a'), 1)).toBe(15);
+  expect(one.refused(withKey('a'))).toBe(15);
+  expect(one.refused(withKey('b'))).toBe(0);
+  for (const keyId of 'bcdefghij') expect(await one.count(withKey(keyId), 1)).toBe(0);
+  expect(await one.count(withKey('k'), 1)).toBe(15);
+  const before = database.calls();
+  expect([one.refused(withKey('b')), one.refused(withKey('l'))]).toEqual([15, 15]);
+  expect(database.calls()).toBe(before);
+});
+
+test('of ten requests from addresses of a network, one is counted against it', async () => {
+  let drawn = 0;
+  const one = store(() => (drawn++ % 10) / 10);
+  const from = (number: number) => ({
+    ...request(`2001:db8:1:${number}::/64`),
+    network: '2001:db8:1::/48',
+  });
+  const before = database.calls();
+  const counts: number[] = [];
+  for (let number = 0; number < 30; number += 1) counts.push(await one.count(from(number), 2));
+  expect(database.calls() - before).toBe(33);
+  expect(counts.filter((seconds) => seconds > 0)).toHaveLength(1);
+  expect(counts[20]).toBe(15);
+  expect(one.refused(from(31))).toBe(15);
+  expect(one.refused({ ...from(31), network: '2001:db8:2::/48' })).toBe(0);
 });

@@ -218,7 +218,12 @@ function newNotification(random: Random, project: ProjectRef): NewNotification {
 }
 
 function subscriptions({ dynamo, names }: Stores, nowMs = 0) {
-  return subscriptionStore(dynamo, names, () => new Date(nowMs));
+  return subscriptionStore(
+    dynamo,
+    names,
+    () => new Date(nowMs),
+    () => 0.4,
+  );
 }
 
 async function resultOf(operation: () => Promise<unknown>): Promise<unknown> {

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { countOf, countText } from '../../contract/text/text.ts';
+import { notificationIdSchema } from '../../contract/wire/fields.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
+import {
+  audienceSize,
+  audienceText,
+  deliveryVerdict,
+} from '../../contract/wording/delivery-verdict.ts';
+import {
+  type SentNotification,
+  type SentNotifications,
+  sentNotifications,
+} from '../sent-notifications.ts';
+import { type Column, table, truncate } from '../terminal/table.ts';
+import { printable } from '../terminal/terminal.ts';
+import { type Context, dryRunOption, projectCommand, type RunOnStack } from './command.ts';
+import { formatTime } from './show.ts';
+
+export function notificationsCommand(runOnStack: RunOnStack): Command {
+  return new Command('notifications')
+    .description('Lists what a project sends and has sent, and stops it. Needs no key.')
+    .addCommand(listCommand(runOnStack))
+    .addCommand(stopCommand(runOnStack));
+}
+
+/** Notifications that are listed beside those that are being sent. */
+const listed = 10;
+
+function listCommand(runOnStack: RunOnStack): Command {
+  return projectCommand(
+    'list',
+    `Lists what is being sent, and the latest ${listed} notifications, with their counts.`,
+    ...['my-site', 'my-site --json'],
+  ).action((projectId: string) =>
+    runOnStack(async (context) => {
+      const latest = await (await sentBy(context, projectId)).latest(listed);
+      context.print(latest, notificationsText(latest, context));
+    }),
+  );
+}
+
+/** @throws {ProjectNotFound} */
+export async function sentBy(
+  { registry, dynamo, tables }: Pick<Context, 'registry' | 'dynamo' | 'tables'>,
+  projectId: string,
+): Promise<SentNotifications> {
+  const { ref } = await registry.get(projectId);
+  return sentNotifications(dynamo, tables, ref, () => new Date());
+}
+
+const columns: readonly Column<SentNotification>[] = [
+  ['id', ({ id }) => id],
+  ['sent', ({ sentAt }) => formatTime(sentAt)],
+  ['to', (notification) => truncate(printable(audienceText(notification)), 30)],
+  ['outcome', outcomeText],
+  ['title', ({ title }) => truncate(printable(title), 30)],
+];
+
+export function notificationsText(
+  notifications: readonly SentNotification[],
+  { paint }: Pick<Context, 'paint'>,
+): string {
+  return notifications.length === 0 ? 'Nothing was sent.\n' : table(columns, notifications, paint);
+}
+
+function outcomeText(notification: SentNotification): string {
+  const { word, sentence } = deliveryVerdict(notification);
+  const { noNewsSince } = notification;
+  const quiet = noNewsSince === undefined ? '' : ` No news since ${formatTime(noNewsSince)}.`;
+  return `${word}: ${sentence}${quiet}`;
+}
+
+interface StopOptions {
+  readonly running?: true;
+}
+
+function stopCommand(runOnStack: RunOnStack): Command {
+  const command = projectCommand(
+    'stop',
+    'Stops a notification, or all that are being sent, and says how many got it. Asks nothing.',
+    ...['my-site 0199f3c1-6d5e-7b1a-9c53-0a4f6d2e8b71', 'my-site --running'],
+    'my-site --running --dry-run',
+  )
+    .addArgument(new Argument('[id]', 'id of the notification').argParser(readNotificationId))
+    .option('--running', 'all notifications of the project that are being sent')
+    .option(...dryRunOption);
+  return command.action((projectId: string, id: string | undefined, { running }: StopOptions) => {
+    if ((id === undefined) === (running === undefined)) {
+      command.error('name a notification by its id, or use --running');
+    }
+    return runOnStack(async (context) => {
+      const sent = await sentBy(context, projectId);
+      const found = id === undefined ? await runningOf(sent) : [await sent.find(id)];
+      const stopped = context.dryRun ? found : await stopAll(context, sent, found);
+      context.print(
+        { projectId, dryRun: context.dryRun, notifications: stopped },
+        stopped.length === 0
+          ? `"${projectId}" is sending nothing. The latest:\n\n  ${context.next(`notifications list ${projectId}`)}\n`
+          : stopped.map((one) => stoppedText(one, context.dryRun)).join(''),
+      );
+    });
+  });
+}
+
+/** @throws {InvalidArgumentError} */
+function readNotificationId(text: string): string {
+  const { data } = notificationIdSchema.safeParse(text);
+  if (data !== undefined) return data;
+  throw new InvalidArgumentError('It is a UUID, as the command notifications list prints it.');
+}
+
+export async function runningOf(sent: SentNotifications): Promise<readonly SentNotification[]> {
+  return (await sent.latest(0)).filter(({ status }) => isInProgress(status));
+}
+
+/** Ms between two looks at the counts. */
+const pollMs = 500;
+
+/** Stops notifications, and waits until their counts are final: that of a function which has died, a minute later. */
+export async function stopAll(
+  { terminal }: Pick<Context, 'terminal'>,
+  sent: SentNotifications,
+  notifications: readonly SentNotification[],
+): Promise<readonly SentNotification[]> {
+  let found = await Promise.all(notifications.map(({ id }) => sent.stop(id)));
+  const isOpen = () => found.some(({ status }) => isInProgress(status));
+  if (isOpen()) {
+    const seconds = sliceTimeline.lastPushAfterStopMs / 1000;
+    terminal.messages.write(
+      `Stopped. The last push starts within ${seconds} s. Waiting for the counts, for 75 s at most.\n`,
+    );
+  }
+  while (isOpen()) {
+    await sleep(pollMs);
+    const reads = found.map((one) => (isInProgress(one.status) ? sent.find(one.id) : one));
+    found = await Promise.all(reads);
+  }
+  return found;
+}
+
+/** What became of a notification that was to be stopped. */
+export function stoppedText(notification: SentNotification, dryRun?: true | undefined): string {
+  const { id, title, status, delivered, tag } = notification;
+  const name = `"${truncate(printable(title), 60)}" (${id})`;
+  if (dryRun)
+    return `${isInProgress(status) ? 'Would stop' : 'Has ended:'} ${name}. ${outcomeText(notification)}\n`;
+  const what = status === 'stopped' ? `Stopped ${name}` : `${name} had ended`;
+  const size = audienceSize(notification);
+  const got = `${countText(delivered)} of ${countOf(size, 'subscriber')} got it.`;
+  if (delivered === 0) return `${what}. ${got}\n`;
+  const correction =
+    tag === undefined
+      ? 'It has no tag, so a correction appears beside it.'
+      : `A correction with the tag "${printable(tag)}" replaces it.`;
+  return `${what}. ${got} It cannot be taken back. ${correction}\n`;
+}

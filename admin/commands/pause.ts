@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { projectCommand, type RunOnStack } from './command.ts';
+import { runningOf, sentBy, stoppedText } from './notifications.ts';
+
+export function pauseCommand(runOnStack: RunOnStack): Command {
+  return projectCommand(
+    'pause',
+    'Stops what a project sends, and refuses further sends with every key, until it is resumed. Asks nothing.',
+    ...['my-site', 'my-site --json'],
+  ).action((projectId: string) =>
+    runOnStack(async (context) => {
+      const { registry, print, next } = context;
+      const { pausedAt } = await registry.pause(projectId);
+      // Nothing begins any more, so these are all.
+      const sent = await sentBy(context, projectId);
+      const running = await runningOf(sent);
+      await Promise.all(running.map(({ id }) => sent.stop(id)));
+      if (running.length > 0) await sleep(sliceTimeline.lastPushAfterStopMs);
+      const stopped = await Promise.all(running.map(({ id }) => sent.find(id)));
+      print(
+        { projectId, pausedAt, notifications: stopped },
+        stopped.map((one) => stoppedText(one)).join('') +
+          `"${projectId}" is paused: it sends nothing, and its visitors can subscribe. To let it send again:\n\n` +
+          `  ${next(`resume ${projectId}`)}\n`,
+      );
+    }),
+  );
+}
+
+export function resumeCommand(runOnStack: RunOnStack): Command {
+  return projectCommand(
+    'resume',
+    'Lets a paused project send again. What was stopped stays stopped.',
+    'my-site',
+  ).action((projectId: string) =>
+    runOnStack(async ({ registry, print }) => {
+      await registry.resume(projectId);
+      print({ projectId, paused: false }, `"${projectId}" sends again.\n`);
+    }),
+  );
+}

@@ -1,0 +1,107 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { sliceTimeline } from '../contract/infrastructure/delivery.ts';
+import type { ProjectTables } from '../contract/infrastructure/tables.ts';
+import type { NotificationResult } from '../contract/wire/notification.ts';
+import { isInProgress } from '../contract/wire/notification-status.ts';
+import type { ProjectRef } from '../contract/wire/project.ts';
+import {
+  findNotification,
+  isKept,
+  notificationResult,
+} from '../lambdas/results/notification-result.ts';
+import { stopNotification } from '../lambdas/stop-notification/stop-notification.ts';
+import { type Delivery, deliveriesOf } from '../lambdas/store/deliveries.ts';
+import { notificationStore, type StoredNotification } from '../lambdas/store/notifications.ts';
+import { type StoredSlice, sliceStore } from '../lambdas/store/slices.ts';
+
+/** Ms after which no function works on a notification any more: one that is dropped late, and then runs as long as it may. */
+const longestDeliveryMs =
+  sliceTimeline.startWithinMs + sliceTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
+
+/** Notifications that are read at once. */
+const pageLength = 50;
+
+export type SentNotifications = ReturnType<typeof sentNotifications>;
+
+/** A notification as the API returns it. */
+export interface SentNotification extends NotificationResult {
+  /** ISO 8601: since when nobody has stored anything of a slice that is not over. Present from {@link quietAfterMs} on. */
+  readonly noNewsSince?: string;
+}
+
+/** A function at work stores something every 2 s, and repeats what fails. */
+const quietAfterMs = 5 * sliceTimeline.saveEveryMs;
+
+/** What a project has sent, as the operator reads and stops it: in the tables, without a key. */
+export function sentNotifications(
+  dynamo: DynamoDBDocumentClient,
+  tables: ProjectTables,
+  ref: ProjectRef,
+  clock: () => Date,
+) {
+  const deps = {
+    notifications: notificationStore(dynamo, tables.notifications),
+    deliveries: deliveriesOf(dynamo, tables.deliveries),
+    slices: sliceStore(dynamo, tables.deliveries),
+    clock,
+  };
+
+  /** The newest first, page by page. */
+  async function* pages(): AsyncGenerator<readonly SentNotification[]> {
+    let from: string | undefined;
+    do {
+      const found = await deps.notifications.newest(ref, pageLength + 1, from);
+      const page = found.slice(0, pageLength).filter((one) => isKept(one, clock()));
+      const delivered = await deps.deliveries(page);
+      yield page.map((one, index) => resultOf(one, delivered[index]!));
+      from = found[pageLength]?.id;
+    } while (from !== undefined);
+  }
+
+  return {
+    /** The latest, and all that functions may still work on: the newest first. */
+    async latest(count: number): Promise<readonly SentNotification[]> {
+      const kept: SentNotification[] = [];
+      const since = new Date(clock().getTime() - longestDeliveryMs).toISOString();
+      for await (const page of pages()) {
+        const missing = count - kept.length;
+        kept.push(...page.filter(({ status }, index) => index < missing || isInProgress(status)));
+        const last = page.at(-1);
+        if (kept.length >= count && (last === undefined || last.sentAt < since)) break;
+      }
+      return kept;
+    },
+
+    /** @throws {ServiceError} `notification_not_found`. */
+    async find(id: string): Promise<SentNotification> {
+      const { notification, delivery } = await findNotification(deps, { ref }, id);
+      return resultOf(notification, delivery);
+    },
+
+    /**
+     * Stops a notification: the last push starts `lastPushAfterStopMs` later at most. One that had ended stays as it is.
+     * @throws {ServiceError} `notification_not_found`.
+     */
+    async stop(id: string): Promise<SentNotification> {
+      const found = await findNotification(deps, { ref }, id);
+      const { notification, delivery } = await stopNotification(deps, { ref }, found);
+      return resultOf(notification, delivery);
+    },
+  };
+
+  function resultOf(notification: StoredNotification, delivery: Delivery): SentNotification {
+    const result = notificationResult(notification, delivery, clock());
+    if (!isInProgress(result.status)) return result;
+    const newsAt = Math.min(...delivery.slices.map((slice) => lastNewsOf(notification, slice)));
+    const isQuiet = newsAt < clock().getTime() - quietAfterMs;
+    return isQuiet ? { ...result, noNewsSince: new Date(newsAt).toISOString() } : result;
+  }
+}
+
+/** Epoch ms of what was stored last of a slice; infinite if it is over. Before that, it waits since the send. */
+function lastNewsOf({ sentAt }: StoredNotification, slice: StoredSlice | undefined): number {
+  if (slice?.ended !== undefined) return Number.POSITIVE_INFINITY;
+  const { lease, stoppedAt = 0 } = slice ?? {};
+  const writtenAt = lease === undefined ? sentAt.getTime() : lease.until - sliceTimeline.leaseMs;
+  return Math.max(writtenAt, stoppedAt);
+}
