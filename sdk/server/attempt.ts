@@ -46,8 +46,8 @@ export async function failureOf(response: Response): Promise<CarillonError> {
       .catch(() => null),
   );
   const cause = `A gateway responded with ${status}, not the service.`;
-  const text = typeof message === 'string' ? message : isOfGatewayOnly(status) && cause;
-  if (code === undefined || text === false) return errorOf(response);
+  const text = typeof message === 'string' ? message : isOfGatewayOnly(status) ? cause : undefined;
+  if (code === undefined || text === undefined) return errorOf(response);
   const retryAfter = retryAfterSecondsOf(response);
   return new CarillonError(code, text, { status, retryAfter, cause });
 }
