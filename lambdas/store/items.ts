@@ -1,8 +1,14 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Choice, StatedChoice } from '../../contract/wire/choice.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
 import type { Failures } from '../../contract/wire/counts.ts';
-import { encodeBase64url } from '../../contract/wire/fields.ts';
+import {
+  type Choice,
+  type ChoiceName,
+  choiceFields,
+  choiceNames,
+  encodeBase64url,
+  type StatedChoice,
+} from '../../contract/wire/fields.ts';
 import type { OldWorker } from '../../contract/wire/message.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
 import type { Plan, Project, ProjectRef, UserIdMode } from '../../contract/wire/project.ts';
@@ -94,7 +100,7 @@ export interface IdentityKeyItem {
  * Subscriptions, keyed by `projectPart` and `endpointHash`. Keys and hashes are binary: less to read,
  * and nothing to decode before each push.
  */
-export interface SubscriptionItem {
+export interface SubscriptionItem extends StoredChoice {
   /** `ref#part`: a project's subscriptions are stored in several partitions. */
   readonly projectPart: string;
   /** A keyed hash of the endpoint: short enough for a key, and evenly distributed whatever endpoints callers choose. */
@@ -103,10 +109,6 @@ export interface SubscriptionItem {
   readonly path: string;
   readonly p256dh: Uint8Array;
   readonly auth: Uint8Array;
-  /** `ref#userId`, if the subscription has a user id. */
-  readonly projectUser?: string | undefined;
-  /** What the visitor has chosen to receive; absent instead of empty. */
-  readonly channels?: readonly string[] | undefined;
   /** Whether it was imported, and the browser has made no choice of its own since. */
   readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
@@ -134,6 +136,12 @@ export interface UsageItem {
   readonly cap?: number | 'none' | 'closed';
   /** Epoch ms until which it is closed. Absent: until somebody opens it. */
   readonly closedUntil?: number;
+}
+
+/** A choice as a subscription has it: under the names of its members, but the user id is in the key of an index. */
+export interface StoredChoice extends Omit<Choice, 'userId'> {
+  /** `ref#userId`, if the subscription has a user id. */
+  readonly projectUser?: string | undefined;
 }
 
 /** A notification's audience, and how it is divided. */
@@ -328,25 +336,42 @@ export function storedPairNumber(number: number): number | undefined {
   return number === 0 ? undefined : number;
 }
 
-/** A visitor's choice as a subscription has it. */
+/** The attributes that store what a visitor chooses. */
+export const chosenAttributes: readonly (keyof StoredChoice)[] = choiceNames
+  .filter((name) => choiceFields[name].isChosen)
+  .map(attributeOf);
+
+/**
+ * The attributes that store a choice. Undefined: it is removed. Absent: it stays.
+ * @param keepsChosen whether what the visitor chooses stays as it is stored.
+ */
 export function storedChoice(
   project: ProjectRef,
-  { userId, channels = [], ...others }: StatedChoice,
-): { readonly [Name in 'projectUser' | 'channels']: SubscriptionItem[Name] } {
-  // A member that is not stored is a type error.
-  others satisfies Readonly<Record<keyof typeof others, never>>;
-  return {
-    projectUser: typeof userId === 'string' ? projectUser(project, userId) : undefined,
-    channels: channels.length === 0 ? undefined : channels,
-  };
+  choice: StatedChoice,
+  keepsChosen = false,
+): StoredChoice {
+  const stated = choiceNames.filter((name) =>
+    choiceFields[name].isChosen ? !keepsChosen : choice[name] !== undefined,
+  );
+  return Object.fromEntries(
+    stated.map((name) => {
+      const value = choice[name];
+      const isNothing = value === null || value?.length === 0;
+      const stored = name === 'userId' && value ? projectUser(project, String(value)) : value;
+      return [attributeOf(name), isNothing ? undefined : stored];
+    }),
+  );
+}
+
+function attributeOf(name: ChoiceName): keyof StoredChoice {
+  return name === 'userId' ? 'projectUser' : name;
 }
 
 /** The choice of a stored subscription. */
-export function choiceOf(
-  project: ProjectRef,
-  { projectUser, channels }: SubscriptionItem,
-): { readonly [Name in keyof Required<Choice>]: Choice[Name] } {
-  return { userId: projectUser?.slice(project.length + 1), channels };
+export function choiceOf(project: ProjectRef, item: StoredChoice): Choice {
+  const userId = item.projectUser?.slice(project.length + 1);
+  const stored: Choice = { ...item, userId };
+  return Object.fromEntries(choiceNames.map((name) => [name, stored[name]]));
 }
 
 /** The endpoint hashes from one position to another, part by part. */

@@ -151,8 +151,8 @@ test('projects, keys, subscriptions and months are restored, and subscriptions c
   const created = await Promise.all(plans.map((plan) => backup.createProject(plan)));
   for (const { ref } of created) {
     for (let count = 0; count < 40; count += 1) {
-      const userId = count % 2 === 0 ? {} : { userId: `user-${count}` };
-      await subscriptions.save(keyed(ref), subscription(userId), null);
+      const choice = count % 2 === 0 ? {} : { userId: `user-${count}` };
+      await subscriptions.save(keyed(ref), subscription({ choice }), null);
     }
   }
   // Units were given back to other parts than they were taken from.

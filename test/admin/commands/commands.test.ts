@@ -491,7 +491,10 @@ describe('users', () => {
     channels: string[] | undefined = undefined,
   ) {
     const tables = projectTables(operator.database.tables);
-    const saved = subscription({ userId, channels, ...(url && { endpoint: endpoint(url) }) });
+    const saved = subscription({
+      choice: { userId, channels },
+      ...(url && { endpoint: endpoint(url) }),
+    });
     await subscriptionStore(operator.database.dynamo, tables, () => now).save(
       keyed(ref),
       saved,

@@ -190,7 +190,7 @@ describe('subscriptions import', () => {
     const [imported] = await exported();
     expect(Date.parse(String(imported!.createdAt))).toBeLessThanOrEqual(Date.now());
     expect(Date.parse(String(imported!.updatedAt))).toBeLessThanOrEqual(Date.now());
-    expect(await subscribe({ ...saved, userId: 'ann' })).toBe('updated');
+    expect(await subscribe({ ...saved, choice: { userId: 'ann' } })).toBe('updated');
     expect(await exported()).toMatchObject([{ endpoint: href, userId: 'ann' }]);
   });
 
