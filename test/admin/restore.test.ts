@@ -46,7 +46,11 @@ async function items({ dynamo, tables }: Database) {
   const wanted = [PROJECTS_TABLE, VAPID_KEYS_TABLE, IDENTITY_KEYS_TABLE, SUBSCRIPTIONS_TABLE];
   const read = await Promise.all(wanted.map((table) => readTable(dynamo, table)));
   return read.map((table) =>
-    table.map((item) => JSON.stringify(Object.entries(item).sort())).sort(),
+    table
+      .map(({ settings, ...item }) =>
+        JSON.stringify([Object.entries(item).sort(), Object.entries(Object(settings)).sort()]),
+      )
+      .sort(),
   );
 }
 
