@@ -1,3 +1,4 @@
+import { limits } from '../../contract/wire/limits.ts';
 import {
   limitOf,
   type Project,
@@ -23,9 +24,6 @@ export interface ProjectDependencies {
   readonly checker: Pick<CountChecker, 'usage'>;
   readonly clock: () => Date;
 }
-
-/** Channels of a sample: visitors can be asked for any number of names. */
-const sampledChannels = 50;
 
 /** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
@@ -61,6 +59,6 @@ async function countsOf(
   now: Date,
 ): Promise<AudienceCounts> {
   const counts = await countAudience(sampled, now);
-  const channels = channelsByCount(counts).slice(0, sampledChannels);
+  const channels = channelsByCount(counts).slice(0, limits.sampledChannels);
   return { ...counts, channels: Object.fromEntries(channels) };
 }
