@@ -13,7 +13,7 @@ import type { Conditions } from '../../contract/wire/content.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
-import { batchGet, type Sleep } from './dynamo.ts';
+import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
   hashRanges,
   partCount,
@@ -61,12 +61,19 @@ export function seenSince(now: number, seenWithinDays: number): number {
   return now - (seenWithinDays + 1) * dayMs;
 }
 
-const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber, imported';
-const fieldNames = { '#path': 'path', '#auth': 'auth' };
+const recipientFields = {
+  ...({ endpointHash: true, origin: true, path: true, p256dh: true, auth: true } as const),
+  ...({ vapidPairNumber: true, imported: true } as const),
+};
+const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 
-/** What is read of a user's subscriptions: conditions are judged here, because the index has keys only. */
-type OwnedItem = Recipient & Pick<SubscriptionItem, 'projectUser' | 'channels' | 'updatedAt'>;
-const ownedFields = `${recipientFields}, projectUser, channels, updatedAt`;
+/** What conditions of a send to users are judged by, after the read: the index has keys only. */
+type Judged = Pick<SubscriptionItem, 'channels' | 'updatedAt'>;
+type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
+const ownedProjection = projection<OwnedItem>({
+  ...recipientFields,
+  ...{ projectUser: true, channels: true, updatedAt: true },
+});
 
 /** A subscription as the index has it. */
 interface IndexedUser {
@@ -75,20 +82,19 @@ interface IndexedUser {
   readonly user: number;
 }
 
+const indexed = projection<Pick<IndexedUser, 'endpointHash'>>({ endpointHash: true });
+
 const userLimit = limits.userSubscriptions;
 
 /** Queries that run at once. */
 const concurrency = 16;
 
 interface Query
-  extends Pick<
-      QueryCommandInput,
-      'IndexName' | 'ConsistentRead' | 'FilterExpression' | 'ExpressionAttributeNames'
-    >,
+  extends Pick<QueryCommandInput, 'IndexName' | 'ConsistentRead' | 'FilterExpression'>,
+    Projection<object>,
     Range {
   readonly KeyConditionExpression: string;
   readonly ExpressionAttributeValues: Readonly<Record<string, unknown>>;
-  readonly ProjectionExpression: string;
   /** Index of its user. */
   readonly user?: number;
 }
@@ -115,8 +121,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
           ':last': last,
           ...ExpressionAttributeValues,
         },
-        ProjectionExpression: recipientFields,
-        ExpressionAttributeNames: fieldNames,
+        ...recipientProjection,
         ConsistentRead: options.consistent,
         from: positionOf(first),
         to: positionOf(last) + 1,
@@ -140,7 +145,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ProjectionExpression: 'endpointHash',
+        ...indexed,
         from: range.from + index,
         to: range.from + index + 1,
       }));
@@ -184,14 +189,8 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
   ): Promise<readonly Recipient[]> {
     // The index may have one for two users.
     const distinct = new Map(keys.map(({ endpointHash: hash }) => [hex(hash), hash]));
-    const items = await batchGet<OwnedItem>(
-      dynamo,
-      table,
-      [...distinct.values()].map((hash) => subscriptionKey(project, hash)),
-      signal,
-      sleep,
-      { ProjectionExpression: ownedFields, ExpressionAttributeNames: fieldNames },
-    );
+    const itemKeys = [...distinct.values()].map((hash) => subscriptionKey(project, hash));
+    const items = await batchGet(dynamo, table, itemKeys, signal, sleep, ownedProjection);
     const byHash = new Map(items.map((item) => [hex(item.endpointHash), item]));
     const given = givenFilters(conditions, sentAt);
     return keys.flatMap(({ endpointHash, user }) => {
@@ -285,7 +284,7 @@ type Filter = (
 ) => {
   readonly expression: string;
   readonly values: Readonly<Record<string, unknown>>;
-  readonly holds: (item: Pick<SubscriptionItem, 'channels' | 'updatedAt'>) => boolean;
+  readonly holds: (item: Judged) => boolean;
 };
 
 /** For each condition: the filter of the items that meet it, for DynamoDB and for items that were read by their keys. */
@@ -336,6 +335,10 @@ export interface UserSubscriptionList {
   readonly newest: readonly UserSubscription[];
 }
 
+const ofUser = projection<UserSubscription & Pick<SubscriptionItem, 'projectUser'>>({
+  ...{ origin: true, path: true, createdAt: true, updatedAt: true, projectUser: true },
+});
+
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
 /**
@@ -355,17 +358,8 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
         hashes.push(...(Items as IndexedUser[]).map(({ endpointHash }) => endpointHash));
       }
       const latest = hashes.slice(-limits.devices);
-      const items = await batchGet<UserSubscription & Pick<SubscriptionItem, 'projectUser'>>(
-        dynamo,
-        table,
-        latest.map((hash) => subscriptionKey(project, hash)),
-        signal,
-        undefined,
-        {
-          ProjectionExpression: 'origin, #path, createdAt, updatedAt, projectUser',
-          ExpressionAttributeNames: { '#path': 'path' },
-        },
-      );
+      const keys = latest.map((hash) => subscriptionKey(project, hash));
+      const items = await batchGet(dynamo, table, keys, signal, undefined, ofUser);
       const newest = items.filter((item) => item.projectUser === projectUser(project, userId));
       return { count: hashes.length - latest.length + newest.length, newest };
     },
@@ -395,7 +389,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ProjectionExpression: 'endpointHash',
+        ...indexed,
       },
       { abortSignal },
     );
@@ -425,6 +419,7 @@ export async function removeFound(
 }
 
 type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels'>;
+const counted = projection<Counted>({ updatedAt: true, channels: true });
 type Pages = AsyncIterable<readonly Counted[]> | Iterable<readonly Counted[]>;
 
 /** Subscriptions of a sample: all of a project with fewer. */
@@ -446,7 +441,7 @@ export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string
             TableName: table,
             KeyConditionExpression: 'projectPart = :part',
             ExpressionAttributeValues: { ':part': projectPart(project, part) },
-            ProjectionExpression: 'updatedAt, channels',
+            ...counted,
             Limit: sampleSize / partCount,
           }),
           { abortSignal },
