@@ -12,6 +12,7 @@ import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
+import { exportCommand, importProjectCommand } from './move.ts';
 import { notificationsCommand } from './notifications.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
 import { recountCommand } from './recount.ts';
@@ -125,6 +126,8 @@ export function runCarillon(
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
     .addCommand(restoreCommand(runOnStack))
+    .addCommand(exportCommand(runOnStack))
+    .addCommand(importProjectCommand(runOnStack))
     .addCommand(recountCommand(runOnStack));
   program.addHelpText(
     'after',

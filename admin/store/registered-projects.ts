@@ -96,20 +96,18 @@ export class RegisteredProjects {
   }
 
   async findProject(projectId: string): Promise<RegisteredProject | undefined> {
-    const found = await this.findProjectOrRest(projectId);
-    return found === 'half_removed' ? undefined : found;
+    const found = await this.findProjectOrMark(projectId);
+    return found === undefined || 'removed' in found ? undefined : found;
   }
 
-  /** Finds a project, or what is left of an earlier one that is not fully removed. */
-  async findProjectOrRest(
+  /** Finds a project, or the mark of one that is being removed or brought. */
+  findProjectOrMark(
     projectId: string,
-  ): Promise<RegisteredProject | 'half_removed' | undefined> {
-    const found = await this.#read<RegisteredProject | RemovedProjectItem>(
-      'projects',
-      projectId,
-      publicFields,
-    );
-    return found !== undefined && 'removed' in found ? 'half_removed' : found;
+  ): Promise<RegisteredProject | RemovedProjectItem | undefined> {
+    return this.#read('projects', projectId, {
+      ...publicFields,
+      ProjectionExpression: `${publicFields.ProjectionExpression}, arrives`,
+    });
   }
 
   /** All projects, unordered. */
