@@ -179,7 +179,10 @@ export async function countedNow(
 }
 
 /** Whether the counter of subscribers is right: compared until nothing changes meanwhile, three times at most. */
-export async function isCountRight(deps: CountedDependencies, ref: ProjectRef): Promise<boolean> {
+export async function isCountRight(
+  deps: Pick<CountedDependencies, 'dynamo' | 'tables'>,
+  ref: ProjectRef,
+): Promise<boolean> {
   const counter = subscriberCounter(deps.tables.usage, ref);
   for (let tries = 0; tries < 3; tries += 1) {
     const before = sumOf(await readParts(deps.dynamo, counter));

@@ -217,7 +217,7 @@ export async function restoreProject(
 
   async function addSubscriptions(to: Parameters<typeof usable>[0]): Promise<Arrival> {
     const isCounted = dryRun && lacks.includes('counters');
-    if (!isCounted && !(await isCountRight({ dynamo, tables, clock }, ref))) {
+    if (!isCounted && !(await isCountRight({ dynamo, tables }, ref))) {
       throw new CommandError(
         'wrong_count',
         `The counter of "${projectId}" is not that of its subscriptions. First: carillon recount ${projectId}. Then repeat this.`,

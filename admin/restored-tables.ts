@@ -1,11 +1,8 @@
-import {
-  DescribeTableCommand,
-  ListTablesCommand,
-  type TableDescription,
-} from '@aws-sdk/client-dynamodb';
+import { ListTablesCommand, type TableDescription } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { constructIdOf, type RestoredTables } from '../contract/infrastructure/tables.ts';
 import { CommandError } from './errors.ts';
+import { describeTable } from './lost-tables.ts';
 
 /**
  * Checks that each restored table is there to be read, and has the keys of the stack's table that it is given for.
@@ -19,14 +16,14 @@ export async function checkRestoredTables(
 ): Promise<Date | undefined> {
   let time: Date | undefined;
   for (const name of Object.keys(restored) as (keyof RestoredTables)[]) {
-    const ownTable = await describe(own[name]);
+    const ownTable = await describeTable(dynamo, own[name]);
     if (ownTable === undefined) {
       throw new CommandError(
         'table_missing',
-        `The stack's own table ${constructIdOf(name)}, "${own[name]}", does not exist. Restore it first, under its own name: see docs/backup.md.`,
+        `The stack's own table ${constructIdOf(name)}, "${own[name]}", does not exist. Bring it back first: carillon tables restore.`,
       );
     }
-    const table = await describe(restored[name]);
+    const table = await describeTable(dynamo, restored[name]);
     const expected = keysOf(ownTable);
     if (table === undefined) {
       const mistake = `There is no table "${restored[name]}" in this region.`;
@@ -50,23 +47,11 @@ export async function checkRestoredTables(
     const candidates: string[] = [];
     for (const table of await tableNames()) {
       const isOwn = Object.values(own).includes(table);
-      if (!isOwn && keysOf(await describe(table)) === expected) candidates.push(table);
+      if (!isOwn && keysOf(await describeTable(dynamo, table)) === expected) candidates.push(table);
     }
     return candidates.length === 0
       ? 'No table but those of the stack has these keys: restore one first, see docs/backup.md.'
       : `Tables with the right keys: ${candidates.join(', ')}.`;
-  }
-
-  /** @returns undefined: there is no such table. */
-  async function describe(TableName: string): Promise<TableDescription | undefined> {
-    try {
-      return (await dynamo.send(new DescribeTableCommand({ TableName }))).Table;
-    } catch (error) {
-      // ValidationException: no table can have this name.
-      const { name } = error as Error;
-      if (['ResourceNotFoundException', 'ValidationException'].includes(name)) return undefined;
-      throw error;
-    }
   }
 
   async function tableNames(): Promise<readonly string[]> {

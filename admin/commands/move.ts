@@ -11,10 +11,10 @@ import { withNewKeys } from '../project-registry.ts';
 import { bringProject } from '../store/arriving-project.ts';
 import { WholeProjects } from '../store/whole-projects.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { fieldLines } from '../terminal/table.ts';
+import { fieldLines, formatTime } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, projectCommand, type RunOnStack } from './command.ts';
-import { describeLimit, formatTime } from './show.ts';
+import { describeLimit } from './show.ts';
 import { writeCompleteFile } from './subscriptions.ts';
 
 export function exportCommand(runOnStack: RunOnStack): Command {

@@ -13,8 +13,8 @@ import {
 import { checkRestoredTables } from '../restored-tables.ts';
 import { openConversation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
+import { formatTime } from '../terminal/table.ts';
 import { type Context, dryRunOption, type RunOnStack, readProjectId } from './command.ts';
-import { formatTime } from './show.ts';
 
 interface Options extends RestoredTables {
   readonly project?: readonly string[];

@@ -148,7 +148,7 @@ test('a table of the stack that is missing is named', async () => {
     { ...own, subscriptions: 'Gone' },
   );
   await expect(restoring).rejects.toThrow(
-    'The stack\'s own table Subscriptions, "Gone", does not exist. Restore it first, under its own name: see docs/backup.md.',
+    'The stack\'s own table Subscriptions, "Gone", does not exist. Bring it back first: carillon tables restore.',
   );
 });
 
