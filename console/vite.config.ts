@@ -48,6 +48,8 @@ export default defineConfig({
       },
     },
   },
+  // The build of the same parser that brings its own Buffer.
+  resolve: { alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' } },
   plugins: [sourceList, compressed],
   // `npx vite --config console/vite.config.ts`: a page that follows each change, for the API of `npm start`.
   server: { proxy: { '/api': 'http://localhost:4000' } },

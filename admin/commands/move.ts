@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
-
+import { limitText } from '../../contract/wording/setting-texts.ts';
 import { CommandError, ProjectNotFound } from '../errors.ts';
 import { type ProjectFile, projectLines, readProjectFile } from '../project-file.ts';
 import { withNewKeys } from '../project-registry.ts';
@@ -14,7 +14,6 @@ import { newCommand } from '../terminal/command-line.ts';
 import { fieldLines, formatTime } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, projectCommand, type RunOnStack } from './command.ts';
-import { describeLimit } from './show.ts';
 import { writeCompleteFile } from './subscriptions.ts';
 
 export function exportCommand(runOnStack: RunOnStack): Command {
@@ -152,12 +151,12 @@ function importText(
     ['Subscriptions', countText(subscriptions)],
     ['Of a dropped key, left out', keyDropped === 0 ? undefined : countText(keyDropped)],
     ...different.flatMap(([limit, label, name]) =>
-      project.plan[limit] !== undefined || limits[name] === settings[name]
+      project.settings[limit] !== undefined || limits[name] === settings[name]
         ? []
         : [
             [
               label,
-              `${describeLimit(settings[name])}, this deployment's; there ${describeLimit(limits[name])}`,
+              `${limitText(settings[name])}, this deployment's; there ${limitText(limits[name])}`,
             ] as const,
           ],
     ),

@@ -166,9 +166,9 @@ export const checks: Readonly<Record<string, Check>> = {
 
   async limits({ registry, settings }) {
     const used: UsedLimit[] = [];
-    for await (const { projectId, plan } of registry.list()) {
+    for await (const { projectId, settings: own } of registry.list()) {
       const usage = await registry.usage(projectId);
-      used.push(...usedLimits(projectId, usage, effectiveLimits(plan, settings)));
+      used.push(...usedLimits(projectId, usage, effectiveLimits(own, settings)));
     }
     const [near, reached] = [false, true].map((isReached) =>
       used

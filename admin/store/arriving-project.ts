@@ -114,7 +114,7 @@ export async function bringProject(
       isClosed ? parts.map((part) => ({ ...part, cap: 'closed' })) : parts,
     );
   }
-  const found = projectOf({ ...project, plan: { ...project.plan, subscriberCap: null } });
+  const found = projectOf({ ...project, settings: { ...project.settings, subscriberCap: null } });
   const find = async () => found;
   const importBatch = batchImport(dynamo, tables, { find, refresh: find }, 0);
   const usable = new UsableSubscriptions(project, subscriptions, onProgress);

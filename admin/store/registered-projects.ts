@@ -15,6 +15,8 @@ import {
   cancellationReasons,
   conditionFailed,
   isConditionFailure,
+  type Projection,
+  projection,
 } from '../../lambdas/store/dynamo.ts';
 import type {
   IdentityKeyItem,
@@ -24,7 +26,7 @@ import type {
   VapidKeyItem,
 } from '../../lambdas/store/items.ts';
 
-/** A project without its internal key and the hashes of its others. */
+/** A project, without its secrets. */
 export type RegisteredProject = Omit<
   ProjectItem,
   'internalKey' | 'secretKeyHash' | 'previousKeyHash' | 'members'
@@ -34,12 +36,15 @@ type Tables = Pick<RestoredTables, 'projects' | 'vapidKeys' | 'identityKeys' | '
 
 type Change = Partial<UpdateCommandInput> & { readonly UpdateExpression: string };
 
-const publicFields = {
-  ProjectionExpression:
-    'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, vapidRotatedAt, #plan, createdAt, previousKeyUntil, ' +
-    'userIds, previousIdentityKeyUntil, oldWorker, pausedAt',
-  ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
-};
+/** Also of an item that is left of a removed project. */
+const registered = projection<
+  RegisteredProject & Partial<Pick<RemovedProjectItem, 'removed' | 'arrives'>>
+>({
+  ...{ projectId: true, ref: true, settings: true, createdAt: true, pausedAt: true },
+  ...{ vapidPair: true, vapidPublicKey: true, previousVapidPublicKey: true, vapidRotatedAt: true },
+  ...{ previousKeyUntil: true, previousIdentityKeyUntil: true },
+  ...{ removed: true, arrives: true },
+});
 
 const projectExists = 'attribute_exists(secretKeyHash)';
 
@@ -104,15 +109,12 @@ export class RegisteredProjects {
   findProjectOrMark(
     projectId: string,
   ): Promise<RegisteredProject | RemovedProjectItem | undefined> {
-    return this.#read('projects', projectId, {
-      ...publicFields,
-      ProjectionExpression: `${publicFields.ProjectionExpression}, arrives`,
-    });
+    return this.#read('projects', projectId, registered);
   }
 
   /** All projects, unordered. */
   async *allProjects(): AsyncGenerator<RegisteredProject> {
-    const query = { TableName: this.#tables.projects, ...publicFields };
+    const query = { TableName: this.#tables.projects, ...registered };
     for await (const { Items = [] } of paginateScan({ client: this.#dynamo }, query)) {
       yield* Items.filter((item) => !('removed' in item)) as RegisteredProject[];
     }
@@ -129,12 +131,9 @@ export class RegisteredProjects {
     return this.#update(projectId, attributeChanges(attributes));
   }
 
-  /** Sets limits of the plan, and removes undefined ones. @returns the project, undefined if it does not exist. */
-  changePlan(
-    projectId: string,
-    limits: ProjectItem['plan'],
-  ): Promise<RegisteredProject | undefined> {
-    return this.#update(projectId, attributeChanges({ ...limits }, { inMap: 'plan' }));
+  /** Sets settings, and removes undefined ones. @returns the project, undefined if it does not exist. */
+  changeSettings(projectId: string, settings: object): Promise<RegisteredProject | undefined> {
+    return this.#update(projectId, attributeChanges({ ...settings }, { inMap: 'settings' }));
   }
 
   /**
@@ -322,7 +321,7 @@ export class RegisteredProjects {
   async #read<Item>(
     table: keyof Tables,
     projectId: string,
-    selection: object = {},
+    selection?: Projection<Item>,
   ): Promise<Item | undefined> {
     const TableName = this.#tables[table];
     const { Item } = await this.#dynamo.send(

@@ -20,6 +20,7 @@ import {
   conditionFailed,
 } from '../../lambdas/store/dynamo.ts';
 import {
+  chosenAttributes,
   partCount,
   partOf,
   type SubscriptionItem,
@@ -84,8 +85,8 @@ interface Stored {
 }
 
 /**
- * @param deployedCap most subscribers where a project's plan sets no cap.
- * @param projects remembers a project only as long as functions do, so that an import follows a change of the plan.
+ * @param deployedCap most subscribers where a project sets no cap.
+ * @param projects remembers a project only as long as functions do, so that an import follows a change of the cap.
  * @param dryRun only counts what would be stored; of a repeated endpoint, the later lines as updated.
  */
 export function batchImport(
@@ -184,8 +185,8 @@ export function batchImport(
     return subscriberCounter(tables.usage, ref);
   }
 
-  function capOf({ plan }: Project): number | null {
-    return limitOf(plan.subscriberCap, deployedCap);
+  function capOf({ settings }: Project): number | null {
+    return limitOf(settings.subscriberCap, deployedCap);
   }
 
   function put(
@@ -243,10 +244,12 @@ function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean 
 /** What a line sets of a stored subscription: what it leaves out stays. */
 function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<SubscriptionItem> {
   const { projectPart, endpointHash, createdAt, updatedAt, imported, ...rest } = item;
-  const { isUntimed, vapidPairNumber, projectUser, channels, ...others } = rest;
-  const hasChosen = !stored.imported && (stored.projectUser ?? stored.channels) !== undefined;
-  const choice = isUntimed && hasChosen ? {} : { projectUser, channels };
-  const set = Object.entries({ ...others, ...choice }).filter(([, value]) => value !== undefined);
+  const { isUntimed, vapidPairNumber, ...attributes } = rest;
+  const hasChosen = !stored.imported && chosenAttributes.some((name) => stored[name] !== undefined);
+  const kept: readonly string[] = isUntimed && hasChosen ? chosenAttributes : [];
+  const set = Object.entries(attributes).filter(
+    ([name, value]) => value !== undefined && !kept.includes(name),
+  );
   return {
     ...Object.fromEntries(set),
     ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),

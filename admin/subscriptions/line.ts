@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { encodeBase64url, issuesOf, userId, wrong } from '../../contract/wire/fields.ts';
+import { choiceIn, encodeBase64url, issuesOf, userId, wrong } from '../../contract/wire/fields.ts';
 import type { Project, ProjectRef } from '../../contract/wire/project.ts';
-import { type Subscription, subscribeSchema } from '../../contract/wire/subscription.ts';
+import { type SubscribeBody, subscribeSchema } from '../../contract/wire/subscription.ts';
 import {
   choiceOf,
   endpointHash,
@@ -71,21 +71,20 @@ export function lineReader(
 }
 
 /** A subscription as a line has it. Times are epoch ms; other services' files have none. */
-interface Line extends Omit<Subscription, 'applicationServerKey' | 'userId'> {
-  readonly userId?: string | undefined;
+interface Line extends SubscribeBody {
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
 }
 
 /** A time of another clock may be in the future: then no later request of the browser would count. */
 function itemOf(project: KeyedProject, line: Line, now: number) {
-  const { endpoint, keys, createdAt = now, updatedAt = now, ...choice } = line;
+  const { endpoint, keys, createdAt = now, updatedAt = now } = line;
   return {
     ...subscriptionKey(project.ref, endpointHash(project, endpoint.href)),
     origin: endpoint.origin,
     path: endpoint.path,
     ...keys,
-    ...storedChoice(project.ref, choice),
+    ...storedChoice(project.ref, choiceIn(line)),
     imported: true as const,
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),

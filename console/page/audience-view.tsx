@@ -2,7 +2,6 @@ import {
   Box,
   Button,
   Group,
-  Menu,
   Paper,
   Progress,
   SimpleGrid,
@@ -15,44 +14,33 @@ import { useRef, useState } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { type AudienceCounts, channelsByCount } from '../../contract/wire/project-result.ts';
 import { type UserSubscriptions, userSchema } from '../../contract/wire/user.ts';
-import { useNotifications, useProject } from './calls.ts';
-import { LineChart } from './charts.tsx';
-import { rateText } from './format.ts';
+import { useProject } from './calls.ts';
+import { estimateText, rateText } from './format.ts';
 import { Growth } from './overview-view.tsx';
 import { useSession } from './session.ts';
-import { audienceAfter, completeBroadcasts } from './summary.ts';
 import {
   Card,
   Hint,
   Inside,
   LinkButton,
-  MoreActions,
   Nothing,
   Pending,
   Problem,
   Row,
   submitting,
   Time,
-  useConfirm,
   View,
 } from './view.tsx';
-
-/** Fewer broadcasts do not make a line. */
-const fewestPoints = 7;
 
 /** How many can be reached, in which channels, whether they grow; and what one user has. */
 export function AudienceView() {
   const { may, href } = useSession();
   const project = useProject();
-  const list = useNotifications();
   const { subscribers = 0, sample } = project.data ?? {};
-  const points = completeBroadcasts(list.data ?? { notifications: [] })
-    .filter(({ attempted }) => attempted > 0)
-    .map((broadcast) => ({ at: broadcast.sentAt, value: audienceAfter(broadcast) }));
   return (
     <View title="Audience">
       <Stack>
-        <Pending of={[project, list]} heights={[300, 210]} />
+        <Pending of={[project]} heights={[110, 210]} />
         {project.data !== undefined && (
           <Paper component="section" aria-label="Subscribers">
             <Inside>
@@ -70,9 +58,6 @@ export function AudienceView() {
                     <Growth />
                   </Hint>
                 </div>
-              )}
-              {points.length >= fewestPoints && (
-                <LineChart label="Subscribers at each broadcast" points={points} />
               )}
             </Inside>
           </Paper>
@@ -108,7 +93,7 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
           />
           <Text component="span" ta="end" miw="6rem">
             {isWhole ? '' : 'about '}
-            {countText(Math.round((found / sample.subscribers) * subscribers))}
+            {estimateText(found, sample.subscribers, subscribers)}
           </Text>
           <Text component="span" ta="end" miw="3rem" ms="auto">
             {rateText(found, sample.subscribers)}
@@ -136,11 +121,10 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
 
 /** Looks up the browsers of one user id, and removes them. */
 function FindUser() {
-  const { client, may } = useSession();
+  const { client, may, ask } = useSession();
   const [userId, setUserId] = useState('');
   const [issue, setIssue] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
-  const { ask, dialog } = useConfirm();
 
   const lookUp = useMutation({ mutationFn: (wanted: string) => client.user(wanted) });
   const remove = useMutation({
@@ -237,13 +221,15 @@ function FindUser() {
         </ul>
       )}
       {may.removeUser && found !== undefined && found.subscriptions > 0 && (
-        <MoreActions>
-          <Menu.Item color="bad" onClick={() => askToRemove(found)}>
-            Remove all
-          </Menu.Item>
-        </MoreActions>
+        <Button
+          variant="subtle"
+          color="bad"
+          style={{ alignSelf: 'start' }}
+          onClick={() => askToRemove(found)}
+        >
+          Remove all
+        </Button>
       )}
-      {dialog}
     </Card>
   );
 }

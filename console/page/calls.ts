@@ -1,11 +1,12 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { limits } from '../../contract/wire/limits.ts';
-import type { NotificationList } from '../../contract/wire/notification.ts';
+import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress, type NotificationStatus } from '../../contract/wire/notification-status.ts';
 import { CarillonError } from '../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { ProjectClient } from '../../sdk/server/project-client.ts';
+import { afterPauses } from './pauses.ts';
 import { useSession } from './session.ts';
 
 /** The service responds within 30 s, or its gateway does. */
@@ -19,8 +20,14 @@ export function projectClient(projectId: string, key: string): ProjectClient {
   return new ProjectClient(
     { baseUrl: location.origin, projectId, secretKey: key },
     async (attempt, signal) => {
-      const signals = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
-      return bodyOrThrow(await attempt(AbortSignal.any(signals)));
+      // Safari has no AbortSignal.any() before 17.4.
+      const end = new AbortController();
+      const abort = () => end.abort();
+      const timer = setTimeout(abort, timeoutMs);
+      signal?.addEventListener('abort', abort);
+      const result = await attempt(end.signal);
+      clearTimeout(timer);
+      return bodyOrThrow(result);
     },
   );
 }
@@ -34,20 +41,70 @@ export function useProject() {
   });
 }
 
-/** The project's notifications, the newest first, page by page. They load again when the window gets the focus. */
+/** The default rate limit allows 60 reads a minute, which all open pages share. */
+const listPauseMs = 6000;
+
+/** The newest notifications. They load again when the window gets the focus, and while one is in progress. */
 export function useNotifications() {
   const { client } = useSession();
-  return useInfiniteQuery({
+  return useQuery({
     queryKey: ['notifications'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      client.notifications({ limit: limits.largestPage, cursor: pageParam, signal }),
-    getNextPageParam: ({ nextCursor }: NotificationList) => nextCursor,
-    select: ({ pages }): NotificationList => ({
-      ...pages.at(-1)!,
-      notifications: pages.flatMap(({ notifications }) => notifications),
-    }),
+    queryFn: ({ signal }) => client.notifications({ limit: limits.largestPage, signal }),
+    refetchInterval: ({ state: { data, error } }) => {
+      const { retryAfter } = error instanceof CarillonError ? error : {};
+      if (retryAfter !== undefined) return retryAfter * 1000;
+      return data?.notifications.some(({ status }) => isInProgress(status)) ? listPauseMs : false;
+    },
   });
+}
+
+/** The newest notifications, and the older ones that were loaded: they are not loaded again. */
+export function useAllNotifications() {
+  const { client } = useSession();
+  const queries = useQueryClient();
+  const newest = useNotifications();
+  const { data: older } = useQuery<NotificationList>({
+    queryKey: ['older notifications'],
+    queryFn: skipToken,
+    gcTime: Infinity,
+  });
+  const data = newest.data && joined(newest.data, older);
+  /** Loads older ones until one of a page is wanted. */
+  const load = useMutation({
+    mutationFn: async (search: {
+      readonly isWanted: (notification: NotificationResult) => boolean;
+      readonly signal: AbortSignal;
+    }) => {
+      let list = data!;
+      let page: NotificationList;
+      do {
+        const { nextCursor: cursor } = list;
+        page = await afterPauses('rate_limited', () =>
+          client.notifications({ limit: limits.largestPage, cursor, signal: search.signal }),
+        );
+        list = { ...page, notifications: [...list.notifications, ...page.notifications] };
+        queries.setQueryData(['older notifications'], list);
+      } while (page.nextCursor && !page.notifications.some(search.isWanted));
+    },
+  });
+  return { newest, data, load };
+}
+
+/** @param older continues a former list of the newest. If too many have come since, something between is missing. */
+export function joined(newest: NotificationList, older?: NotificationList): NotificationList {
+  const last = newest.notifications.at(-1)?.id;
+  const at = older?.notifications.findIndex(({ id }) => id === last) ?? -1;
+  if (at < 0) return newest;
+  return {
+    ...older,
+    notifications: [...newest.notifications, ...older!.notifications.slice(at + 1)],
+  };
+}
+
+/** Whether a repetition gets the same error: a wrong key or id stays wrong. */
+export function isFinal(error: unknown): boolean {
+  const { status = 0 } = error instanceof CarillonError ? error : {};
+  return status >= 400 && status < 429;
 }
 
 /** A notification, whose counts are read again and again. */
@@ -58,9 +115,8 @@ export function useNotification(id: string) {
     queryKey: ['notification', id],
     queryFn: ({ signal }) => client.notification(id, { signal }),
     refetchInterval: ({ state: { data, error } }) => {
-      const { status, retryAfter } = error instanceof CarillonError ? error : {};
-      // A wrong key or id stays wrong.
-      if (status !== undefined && status < 429) return false;
+      if (isFinal(error)) return false;
+      const { retryAfter } = error instanceof CarillonError ? error : {};
       return pollPauseMs(performance.now() - startedAtMs, data?.status, retryAfter) ?? false;
     },
   });
@@ -126,7 +182,12 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     },
     request_in_progress: { advice: 'Its result appears under Notifications.' },
     internal_error: { advice: 'Try again. The log of the functions has the cause.' },
-    unavailable: { advice: 'Try again in a moment.' },
+    unavailable: {
+      ...(error.cause !== undefined && {
+        what: `Carillon did not respond, but a gateway: ${error.status}.`,
+      }),
+      advice: 'Try again in a moment.',
+    },
   };
   return { what: error.message, ...texts[error.code] };
 }

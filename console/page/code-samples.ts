@@ -51,16 +51,17 @@ ${respondAsync ? "  -H 'Prefer: respond-async' \\\n" : ''}\
   --data-binary ${shellString(json)}
 `;
 
+/** JSON is JavaScript, but that this name alone would set the prototype. */
 const node = ({ baseUrl, projectId, json, respondAsync }: Program) => `\
 import { CarillonServer } from 'carillon/server';
 
 const carillon = new CarillonServer({
-  baseUrl: ${javaScriptString(baseUrl)},
-  projectId: ${javaScriptString(projectId)},
+  baseUrl: '${baseUrl}',
+  projectId: '${projectId}',
   secretKey: process.env.CARILLON_SECRET_KEY,
 });
 
-const notification = ${javaScriptLiteral(json)};
+const notification = ${json.replaceAll('"__proto__":', '["__proto__"]:')};
 
 // After a failure, repeats it with the same key:
 // docs/sending.md#nodejs
@@ -91,28 +92,3 @@ function jsonOf(value: unknown): string {
 function jsonEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
-
-/** Text without control characters in single quotes for JavaScript. */
-function javaScriptString(text: string): string {
-  return jsonOf(text).replace(jsonString, (_, content: string) => singleQuoted(content));
-}
-
-/** The content of a string, and the colon of a name. A backslash belongs to the character after it. */
-const jsonString = /"((?:\\.|[^"\\])*)"(:?)/g;
-
-/** An expression of JavaScript, formatted as in the documentation. */
-function javaScriptLiteral(json: string): string {
-  return json.replace(jsonString, (_, content: string, colon: string) => {
-    if (colon === '') return singleQuoted(content);
-    // The name alone would set the prototype.
-    if (content === '__proto__') return "['__proto__']:";
-    return /^[A-Za-z_]\w*$/.test(content) ? `${content}:` : `${singleQuoted(content)}:`;
-  });
-}
-
-/** @param content of a string of JSON. */
-function singleQuoted(content: string): string {
-  return `'${content.replace(/\\.|'/g, (found) => singleQuotedEscapes[found] ?? found)}'`;
-}
-
-const singleQuotedEscapes: Readonly<Record<string, string>> = { "'": "\\'", '\\"': '"' };

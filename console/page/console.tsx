@@ -1,6 +1,12 @@
-import { useHash } from '@mantine/hooks';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { type ComponentType, useEffect, useMemo, useState } from 'react';
+import { useWindowEvent } from '@mantine/hooks';
+import {
+  focusManager,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+} from '@tanstack/react-query';
+import { type ComponentType, useEffect, useMemo, useRef, useState } from 'react';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
 import { AudienceView } from './audience-view.tsx';
@@ -10,19 +16,31 @@ import { LocalView } from './local-view.tsx';
 import { NotificationView } from './notification-view.tsx';
 import { NotificationsView } from './notifications-view.tsx';
 import { OverviewView } from './overview-view.tsx';
-import { fragmentOf, type Place, placeOf, type ViewName } from './place.ts';
-import { firstForm, type SendForm } from './send/send-form.ts';
+import { fragmentOf, type Place, placeOf } from './place.ts';
+import { lossText, useDraft } from './send/draft.ts';
 import { SendView } from './send/send-view.tsx';
-import { isOffered, rightsOf, type Session, SessionContext, type SignedIn } from './session.ts';
+import {
+  isOffered,
+  type Question,
+  rightsOf,
+  type Session,
+  SessionContext,
+  type SignedIn,
+} from './session.ts';
 import { SettingsView } from './settings-view.tsx';
 import { SignIn } from './sign-in.tsx';
-import { Boundary } from './view.tsx';
+import { Boundary, Dialog } from './view.tsx';
 
 /** The whole page. @param local the demo project, if `npm start` serves the page. */
 export function Console({ local }: { local: LocalSession | undefined }) {
   // The URL's fragment: it changes by links, and by the browser's history.
-  const [fragment] = useHash({ getInitialValueInEffect: false });
+  const [fragment, setFragment] = useState(location.hash);
+  useWindowEvent('hashchange', () => setFragment(location.hash));
   const place = placeOf(fragment);
+  const replacePlace = (to: Place) => {
+    history.replaceState(history.state, '', fragmentOf(to));
+    setFragment(location.hash);
+  };
   const [signedIn, setSignedIn] = useState<SignedIn | undefined>(() => demoIn(local, place));
   const [isExpired, setExpired] = useState(false);
   const change = (session: SignedIn | undefined, expired = false) => {
@@ -37,6 +55,7 @@ export function Console({ local }: { local: LocalSession | undefined }) {
       signedIn={signedIn}
       isLocal={local !== undefined}
       place={place}
+      replacePlace={replacePlace}
       onSignOut={(expired) => change(undefined, expired)}
     />
   );
@@ -53,59 +72,98 @@ interface SignedInProps {
   readonly signedIn: SignedIn;
   readonly isLocal: boolean;
   readonly place: Place | undefined;
+  readonly replacePlace: (to: Place) => void;
   readonly onSignOut: (isExpired: boolean) => void;
 }
 
-function SignedInConsole({ signedIn, isLocal, place, onSignOut }: SignedInProps) {
+function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: SignedInProps) {
   const { projectId, key } = signedIn;
-  const [draft, setDraft] = useState<SendForm>(() => firstForm(isLocal));
   const [testUserId, setTestUserId] = useState<string>();
   const client = useMemo(() => projectClient(projectId, key), [projectId, key]);
   const [queries] = useState(() => queryClient(() => onSignOut(true)));
+  const href: Session['href'] = (to) =>
+    fragmentOf({
+      projectId,
+      ...(typeof to === 'string' ? { view: to } : { view: 'notification', ...to }),
+    });
+  const onSent = (notificationId: string) => {
+    // Who has gone on to another view stays there.
+    if (placeOf(location.hash)?.view === 'send') location.hash = href({ notificationId });
+  };
+  const { access } = signedIn;
+  const owner = JSON.stringify([projectId, access.role === 'owner' ? access.role : [access.name]]);
+  const writing = useDraft({ owner, client, isLocal, queries, onSent });
+  const [question, ask] = useState<Question>();
+  const guardDraft: Session['guardDraft'] = (title, confirm, lose) => {
+    if (writing.isUntouched) lose();
+    else ask({ title, text: lossText(writing.draft), confirm, isDangerous: true, onConfirm: lose });
+  };
   const session: Session = {
     ...signedIn,
     client,
     isLocal,
-    signOut: () => onSignOut(false),
-    href: (to) =>
-      fragmentOf({
-        projectId,
-        ...(typeof to === 'string' ? { view: to } : { view: 'notification', ...to }),
+    ask,
+    guardDraft,
+    signOut: () =>
+      guardDraft('Sign out?', 'Sign out', () => {
+        writing.erase();
+        onSignOut(false);
       }),
+    href,
     may: rightsOf(signedIn.access),
-    draft,
-    change: (changes) => setDraft((current) => ({ ...current, ...changes })),
+    writing,
     testUserId,
     setTestUserId,
   };
   const isShown = place?.projectId === projectId && isOffered(place, session);
   const shown: Place = isShown ? place : { view: 'overview', projectId };
   useEffect(() => {
-    if (shown !== place) history.replaceState(null, '', fragmentOf(shown));
+    if (shown !== place) replacePlace(shown);
   });
-  const View = shown.view === 'notification' ? null : views[shown.view];
+  // The way back from a notification leads to the list as it was.
+  const list = useRef<Place>({ view: 'notifications', projectId });
+  if (shown.view === 'notifications') list.current = shown;
+  const View = views[shown.view];
   return (
     <QueryClientProvider client={queries}>
       <SessionContext.Provider value={session}>
         <Frame place={shown}>
-          <Boundary key={fragmentOf(shown)}>
-            {shown.view === 'notification' && <NotificationView id={shown.notificationId} />}
+          <Boundary key={shown.view === 'notification' ? shown.notificationId : shown.view}>
+            {shown.view === 'notification' && (
+              <NotificationView id={shown.notificationId} list={fragmentOf(list.current)} />
+            )}
+            {shown.view === 'notifications' && (
+              <NotificationsView
+                query={shown.query}
+                onChange={(query) => replacePlace({ ...shown, query })}
+              />
+            )}
             {View && <View />}
           </Boundary>
         </Frame>
+        <Dialog question={question} onClose={() => ask(undefined)} />
       </SessionContext.Provider>
     </QueryClientProvider>
   );
 }
 
-const views: Readonly<Record<ViewName, ComponentType>> = {
+const views: Readonly<Partial<Record<Place['view'], ComponentType>>> = {
   overview: OverviewView,
-  notifications: NotificationsView,
   audience: AudienceView,
   settings: SettingsView,
   local: LocalView,
   send: SendView,
 };
+
+// By itself it knows only whether the tab is visible: beside another window, it is without the focus too.
+focusManager.setEventListener((onFocus) => {
+  const events = ['visibilitychange', 'focus'];
+  const listen = () => onFocus();
+  for (const event of events) window.addEventListener(event, listen);
+  return () => {
+    for (const event of events) window.removeEventListener(event, listen);
+  };
+});
 
 /** One for each sign-in, so that nobody sees what another key has loaded. */
 function queryClient(onRefused: () => void): QueryClient {

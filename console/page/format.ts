@@ -1,3 +1,5 @@
+import { countText } from '../../contract/text/text.ts';
+
 /** A part of a whole in percent. Empty if there is no whole, and if events of it were lost: a rate is at most 100 %. */
 export function rateText(part: number, whole: number): string {
   if (whole === 0 || part > whole) return '';
@@ -6,6 +8,17 @@ export function rateText(part: number, whole: number): string {
   // 99.96 % are not 100 %.
   const shown = percent > 99 && percent < 100 ? Math.floor(percent * 10) / 10 : percent;
   return `${shown.toLocaleString('en', { maximumFractionDigits: percent < 10 || percent > 99 ? 1 : 0 })} %`;
+}
+
+/**
+ * About how many of all subscribers meet what some of a sample meet: as many digits as mean something, by the standard
+ * error of a proportion. If the sample has all of them, it is exact.
+ */
+export function estimateText(found: number, sample: number, all: number): string {
+  const part = found / sample;
+  const error = sample < all ? all * Math.sqrt((part * (1 - part)) / sample) : 0;
+  const unit = error > 1 ? 10 ** Math.floor(Math.log10(error)) : 1;
+  return countText(unit * Math.round((part * all) / unit));
 }
 
 /** A figure that follows from `shown`: `about 61,230`, if only a sample of the browsers reported it. */
@@ -24,11 +37,13 @@ export function shownRate(counts: {
   return estimated(shownSample, rateText(most, delivered));
 }
 
-const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const [short, long] = (['short', 'long'] as const).map(
+  (timeStyle) => new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle }),
+);
 
-/** @param iso RFC 3339. @returns the time in the time zone of this browser. */
-export function timeText(iso: string): string {
-  return dateTime.format(new Date(iso));
+/** @param iso RFC 3339. @returns the time in the time zone of this browser. `long`: with the zone. */
+export function timeText(iso: string, style: 'short' | 'long' = 'short'): string {
+  return (style === 'long' ? long : short)!.format(new Date(iso));
 }
 
 const thisYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
@@ -46,7 +61,7 @@ const spans = [
   ['minute', 'min', 60_000, 60],
   ['hour', 'h', 3_600_000, 24],
 ] as const;
-const long = new Intl.RelativeTimeFormat('en');
+const relative = new Intl.RelativeTimeFormat('en');
 
 /** `40 s ago`, `Yesterday`, `Nov 3`. @param style `long`: `40 seconds ago`. */
 export function agoText(iso: string, nowMs: number, style: 'short' | 'long' = 'short'): string {
@@ -54,9 +69,9 @@ export function agoText(iso: string, nowMs: number, style: 'short' | 'long' = 's
   if (agoMs < 1000) return 'Now';
   const span = spans.find(([, , unitMs, count]) => agoMs < unitMs * count);
   if (span !== undefined) {
-    const [unit, short, unitMs] = span;
+    const [unit, symbol, unitMs] = span;
     const count = Math.floor(agoMs / unitMs);
-    return style === 'short' ? `${count} ${short} ago` : long.format(-count, unit);
+    return style === 'short' ? `${count} ${symbol} ago` : relative.format(-count, unit);
   }
   const isYesterday =
     dateText(iso, nowMs) === dateText(new Date(nowMs - dayMs).toISOString(), nowMs);

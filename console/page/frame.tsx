@@ -3,7 +3,7 @@ import {
   Box,
   Button,
   Flex,
-  Menu,
+  Stack,
   Text,
   UnstyledButton,
   useMantineColorScheme,
@@ -14,7 +14,7 @@ import { useProject } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import { type Place, type ViewName, viewTitles } from './place.ts';
 import { type Access, isOffered, useSession } from './session.ts';
-import { MenuChoice, Round } from './view.tsx';
+import { Choice, Hint, Round } from './view.tsx';
 
 /** What surrounds every view: the project, the links to the views, and whose key it is. On phones it is a head. */
 export function Frame({ place, children }: { place: Place; children: ReactNode }) {
@@ -91,6 +91,8 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         tabIndex={-1}
         id="main"
         style={{ outline: 'none' }}
+        // Back finds a list where it was left.
+        onClickCapture={() => history.replaceState({ top: window.scrollY }, '')}
         w="100%"
         maw={1072}
         mx="auto"
@@ -134,44 +136,48 @@ export function useColors() {
   return { label: 'Colours', choices, value, onChange };
 }
 
-/** Whose key it is, and what concerns the page as a whole. */
+/** Whose key it is, and what concerns the page as a whole: in a popover, which the browser opens and closes. */
 function Account() {
   const { access, isLocal, signOut } = useSession();
+  const popover = useRef<HTMLDivElement>(null);
   const { name, role } = keyTexts(access);
   const words = name.trim().split(/\s+/);
   const initials = [words[0]!, ...words.slice(1).slice(-1)]
     .map(([first = '']) => first.toUpperCase())
     .join('');
   return (
-    <Menu position="top-start" width={208}>
-      <Menu.Target>
-        <UnstyledButton className="account" mt="auto">
-          <span aria-hidden>
-            <Round tone="warning">{initials}</Round>
-          </span>
-          <VisuallyHidden hiddenFrom="sm">{`${name}, ${role}`}</VisuallyHidden>
-          <Text component="span" fw={500} truncate visibleFrom="sm" flex={1}>
-            <bdi>{name}</bdi>
-            <Text component="span" display="block" fz="xs" lh="xs" c="var(--faint)">
-              {role}
-            </Text>
+    <Box
+      mt="auto"
+      onBlur={({ currentTarget, relatedTarget: next }) => {
+        // It would be over what has the focus then.
+        if (next !== null && !currentTarget.contains(next)) popover.current!.hidePopover();
+      }}
+    >
+      <UnstyledButton className="account" w="100%" popoverTarget="account">
+        <span aria-hidden>
+          <Round tone="warning">{initials}</Round>
+        </span>
+        <VisuallyHidden hiddenFrom="sm">{`${name}, ${role}`}</VisuallyHidden>
+        <Text component="span" fw={500} truncate visibleFrom="sm" flex={1}>
+          <bdi>{name}</bdi>
+          <Text component="span" display="block" fz="xs" lh="xs" c="var(--faint)">
+            {role}
           </Text>
-          <Icon name="more" />
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label hiddenFrom="sm">
-          <bdi>{name}</bdi> · {role}
-        </Menu.Label>
-        <MenuChoice {...useColors()} />
-        <Menu.Divider />
-        {isLocal && (
-          <Menu.Item component="a" href="/docs">
-            API reference
-          </Menu.Item>
-        )}
-        <Menu.Item onClick={signOut}>Sign out</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+        </Text>
+        <Icon name="more" />
+      </UnstyledButton>
+      <div id="account" popover="auto" ref={popover}>
+        <Stack gap="sm" align="start">
+          <Hint hiddenFrom="sm">
+            <bdi>{name}</bdi> · {role}
+          </Hint>
+          <Choice {...useColors()} />
+          {isLocal && <Anchor href="/docs">API reference</Anchor>}
+          <Button variant="default" onClick={signOut}>
+            Sign out
+          </Button>
+        </Stack>
+      </div>
+    </Box>
   );
 }

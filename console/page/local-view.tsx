@@ -8,7 +8,7 @@ import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import { type LocalSession, localPaths } from '../local-stack.ts';
 import { useProject } from './calls.ts';
 import { useSession } from './session.ts';
-import { Card, Disclosure, Fact, LinkButton, Problem, Round, View } from './view.tsx';
+import { Card, Disclosure, LinkButton, Problem, Round, View } from './view.tsx';
 
 /** Not bundled: the page tests the files that sites use. */
 const files = { sdk: '/carillon.mjs', check: '/carillon-check.mjs' };
@@ -125,7 +125,6 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
   const isRefused = permission === 'unsupported' || permission === 'denied';
   const [status, lead] =
     states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
-  const { endpoint = '', keys = {} } = subscription?.toJSON() ?? {};
   return (
     <>
       <Group gap="sm">
@@ -169,17 +168,6 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
           )}
         </Group>
       </Disclosure>
-      {isSubscribed && (
-        <Disclosure title="Details" hint="Endpoint and keys">
-          <dl>
-            {Object.entries({ endpoint, ...keys }).map(([name, text]) => (
-              <Fact key={name} name={name}>
-                {text}
-              </Fact>
-            ))}
-          </dl>
-        </Disclosure>
-      )}
     </>
   );
 }

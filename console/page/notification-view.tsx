@@ -1,18 +1,6 @@
-import {
-  Box,
-  Button,
-  Code,
-  CopyButton,
-  Flex,
-  Group,
-  Menu,
-  Paper,
-  Progress,
-  Text,
-} from '@mantine/core';
-import { useClipboard, useThrottledValue } from '@mantine/hooks';
+import { Box, Button, Code, CopyButton, Flex, Group, Paper, Progress, Text } from '@mantine/core';
+import { useThrottledValue } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
 import type { FailureReason } from '../../contract/wire/counts.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
@@ -28,36 +16,31 @@ import {
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
-import { CodeSample } from './code-sample.tsx';
 import { estimated, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
-import { contentTexts, formOf, readSendForm } from './send/send-form.ts';
+import { contentTexts, formOf } from './send/send-form.ts';
 import { useSession } from './session.ts';
 import {
   Card,
   Copied,
-  Dialog,
   Disclosure,
   Fact,
   Hint,
   Inside,
   LinkButton,
-  MoreActions,
   Pending,
   Problem,
   Row,
   Time,
-  useConfirm,
   View,
 } from './view.tsx';
 
-/** One notification: who got it, who did not and why, and its content. */
-export function NotificationView({ id }: { id: string }) {
-  const { href } = useSession();
+/** One notification: who got it, who did not and why, and its content. @param list the address of the list. */
+export function NotificationView({ id, list }: { readonly id: string; readonly list: string }) {
   const query = useNotification(id);
   const { data: notification } = query;
-  const parent = { text: 'Notifications', href: href('notifications') };
+  const parent = { text: 'Notifications', href: list };
   if (notification === undefined) {
     return (
       <View title="Notification" parent={parent}>
@@ -66,6 +49,7 @@ export function NotificationView({ id }: { id: string }) {
     );
   }
   const { title, sentAt, sentBy, audience, status } = notification;
+  const isToUsers = audience !== 'everyone' && audience.users !== undefined;
   const meta = (
     <Group gap="0.25rem 0.625rem" c="dimmed">
       <Outcome notification={notification} />
@@ -91,13 +75,14 @@ export function NotificationView({ id }: { id: string }) {
         </Box>
         <Box flex="1 1 18rem" miw={0}>
           <Card title="Content">
-            <NotificationPreview notification={contentOf(notification)} isWhole />
+            <NotificationPreview notification={contentOf(notification)} />
             <dl>
               {contentTexts(notification).map(([name, text]) => (
                 <Fact key={name} name={name}>
                   {text}
                 </Fact>
               ))}
+              <Fact name="Sent">{timeText(sentAt, 'long')}</Fact>
               <Fact name="State in the API">
                 <Code>{status}</Code>
               </Fact>
@@ -105,9 +90,7 @@ export function NotificationView({ id }: { id: string }) {
                 <Copied text={id} what="the id" />
               </Fact>
             </dl>
-            {audience !== 'everyone' && audience.users !== undefined && (
-              <Hint>The user ids and their values are not stored.</Hint>
-            )}
+            {isToUsers && <Hint>The user ids and their values are not stored.</Hint>}
           </Card>
         </Box>
       </Flex>
@@ -115,17 +98,19 @@ export function NotificationView({ id }: { id: string }) {
   );
 }
 
-/** Sends it again, or stops it while it is being sent; and what is needed seldom. */
-function Actions({ notification }: { notification: NotificationResult }) {
-  const { client, may, href, change } = useSession();
-  const { id, title, status, audience } = notification;
+/** Sends it again, or stops it while it is being sent. */
+function Actions({ notification }: DeliveryProps) {
+  const { client, may, ask } = useSession();
+  const { id, title, status } = notification;
   const queries = useQueryClient();
-  const { ask, dialog } = useConfirm();
-  const clipboard = useClipboard();
-  const [isCodeShown, showCode] = useState(false);
+  const copy = useCopy(notification);
   const stop = useMutation({
     mutationFn: () => client.stop(id),
-    onSuccess: (stopped) => queries.setQueryData(['notification', id], stopped),
+    onSuccess: (stopped) => {
+      queries.setQueryData(['notification', id], stopped);
+      // The pressed button is gone.
+      document.querySelector('h1')!.focus();
+    },
   });
   const askToStop = () =>
     ask({
@@ -135,9 +120,8 @@ function Actions({ notification }: { notification: NotificationResult }) {
       isDangerous: true,
       onConfirm: () => stop.mutate(),
     });
-  const form = formOf(notification);
   return (
-    <Group gap="xs" wrap="nowrap">
+    <>
       <Problem error={stop.error} />
       {may.send && status === 'sending' && (
         <Button color="danger" loading={stop.isPending} onClick={askToStop}>
@@ -145,27 +129,25 @@ function Actions({ notification }: { notification: NotificationResult }) {
         </Button>
       )}
       {may.send && !isInProgress(status) && (
-        <LinkButton href={href('send')} onClick={() => change(form)}>
+        <Button variant="default" onClick={copy}>
           Send again
-        </LinkButton>
+        </Button>
       )}
-      <MoreActions>
-        <Menu.Item onClick={() => clipboard.copy(id)}>Copy the id</Menu.Item>
-        <Menu.Item onClick={() => clipboard.copy(location.href)}>Copy the link</Menu.Item>
-        {/* User ids are not stored: code for them would have none. */}
-        {(audience === 'everyone' || audience.users === undefined) && (
-          <Menu.Item onClick={() => showCode(true)}>Code</Menu.Item>
-        )}
-      </MoreActions>
-      {dialog}
-      <Dialog
-        title={isCodeShown && 'Send exactly this from your server'}
-        onClose={() => showCode(false)}
-      >
-        <CodeSample notification={readSendForm(form).notification} />
-      </Dialog>
-    </Group>
+    </>
   );
+}
+
+/** Opens the form with a copy, which says who has it already. */
+function useCopy(notification: NotificationResult) {
+  const { writing, href, guardDraft } = useSession();
+  const { title, delivered } = notification;
+  const have = delivered === 1 ? 'One has' : `${countText(delivered)} have`;
+  const earlier = delivered > 0 ? `${have} “${title}” already` : undefined;
+  const open = () => {
+    writing.replace(formOf(notification), earlier);
+    location.hash = href('send');
+  };
+  return () => guardDraft('Replace your draft?', 'Replace it', open);
 }
 
 interface DeliveryProps {
@@ -187,7 +169,15 @@ const unreachedTexts: Readonly<Record<NotificationResult['status'], string>> = {
 /** What became of a notification: a sentence, the steps from the audience to the click, and what is missing. */
 export function Delivery({ notification }: DeliveryProps) {
   const subscribers = useProject().data?.subscribers;
-  const { status, audience, failed, removed, unreached = 0, usersReached } = notification;
+  const {
+    status,
+    audience,
+    failed,
+    removed,
+    unreached = 0,
+    usersReached,
+    shownSample,
+  } = notification;
   const { word, sentence } = deliveryVerdict(notification, subscribers);
   const throttled = useThrottledValue(sentence, announcedEveryMs);
   const hasSteps = word !== 'No recipients';
@@ -207,6 +197,9 @@ export function Delivery({ notification }: DeliveryProps) {
               <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
             )}
           </Group>
+        )}
+        {hasSteps && shownSample !== undefined && (
+          <Hint>Shown is an estimate: one browser in {shownSample} reports it.</Hint>
         )}
         {hasSteps && usersReached !== undefined && audience !== 'everyone' && (
           <Text fz="hint" c="dimmed" data-count="users">
@@ -239,12 +232,13 @@ function Funnel({ notification }: DeliveryProps) {
     ['gone', notification.removed],
     ['base', unreached],
   ];
+  const shownOf = isGoingOn ? '' : shownRate(notification);
   const steps: readonly (Step | false)[] = [
     (!isGoingOn || about !== undefined) && ['Audience', whole, '', [['base', whole]]],
     unreached > 0 && ['Attempted', attempted, '', [['base', attempted]]],
     ['Delivered', delivered, isGoingOn ? '' : rate(delivered, size, 'audience'), ofAudience],
-    ['Shown', shown, shownRate(notification) && `${shownRate(notification)} of delivered`],
-    ['Clicked', clicked, rate(clicked, delivered, 'delivered')],
+    ['Shown', shown, shownOf && `${shownOf} of delivered`],
+    ['Clicked', clicked, isGoingOn ? '' : rate(clicked, delivered, 'delivered')],
   ];
   return (
     <ul className="funnel" id="funnel">
@@ -344,18 +338,18 @@ interface ReasonActionProps extends DeliveryProps {
 }
 
 function ReasonAction({ notification, reason, count }: ReasonActionProps) {
-  const { projectId, may, href, change } = useSession();
+  const { projectId, may, href } = useSession();
+  const copy = useCopy(notification);
   const { heading, text, action } = failureTexts[reason];
   const { id, sentAt } = notification;
   if (action === undefined) return null;
   if (action === 'openSettings')
     return <LinkButton href={href('settings')}>{linkTexts[action]}</LinkButton>;
   if (action !== 'copyNote') {
-    const edit = () => change(formOf(notification));
     return may.send ? (
-      <LinkButton href={href('send')} onClick={edit}>
+      <Button variant="default" onClick={copy}>
         {linkTexts[action]}
-      </LinkButton>
+      </Button>
     ) : null;
   }
   // What the operator needs to find the cause.

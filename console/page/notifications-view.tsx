@@ -1,7 +1,6 @@
-import { Anchor, Badge, Box, Button, Group, Menu, Paper, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Badge, Box, Button, Group, NativeSelect, Paper, Text, TextInput } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
-import { notificationIdSchema } from '../../contract/wire/fields.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
@@ -11,21 +10,21 @@ import {
   deliveryVerdict,
   needsAttention,
 } from '../../contract/wording/delivery-verdict.ts';
-import { useNotifications } from './calls.ts';
-import { capitalized, dateText, rateText } from './format.ts';
+import { useAllNotifications } from './calls.ts';
+import { capitalized, dateText, rateText, timeText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { useSession } from './session.ts';
-import { Choice, Hint, LinkButton, MenuChoice, Nothing, Pending, Time, View } from './view.tsx';
+import { Choice, Hint, LinkButton, Nothing, Pending, Problem, Time, View } from './view.tsx';
 
 const stages = { all: 'All', attention: 'Needs attention', progress: 'In progress' } as const;
 type Stage = keyof typeof stages;
 
 const audiences = {
-  any: 'Any',
-  all: 'Everyone',
-  some: 'Some subscribers',
-  users: 'Certain users',
+  any: 'To anybody',
+  all: 'To everyone',
+  some: 'To some subscribers',
+  users: 'To certain users',
 } as const;
 type Audience = keyof typeof audiences;
 
@@ -33,23 +32,58 @@ type Audience = keyof typeof audiences;
 const noFilters = { search: '', stage: 'all' as Stage, audience: 'any' as Audience, sender: '' };
 type Filters = Readonly<typeof noFilters>;
 
+/** The filters in an address. What it does not know is left out. */
+export function filtersIn(query: string | undefined): Filters {
+  const given = new URLSearchParams(query);
+  const { stage, audience } = Object.fromEntries(given);
+  return {
+    search: given.get('search') ?? '',
+    stage: Object.hasOwn(stages, stage ?? '') ? (stage as Stage) : 'all',
+    audience: Object.hasOwn(audiences, audience ?? '') ? (audience as Audience) : 'any',
+    sender: given.get('sender') ?? '',
+  };
+}
+
+export function queryOf(filters: Filters): string {
+  const set = Object.entries(filters).filter(
+    ([name, value]) => value !== noFilters[name as keyof Filters],
+  );
+  return new URLSearchParams(set).toString();
+}
+
+interface NotificationsViewProps {
+  /** The filters: in the address, so that Back finds them again. */
+  readonly query: string | undefined;
+  readonly onChange: (query: string) => void;
+}
+
 /** The project's notifications, the newest first, with a search and filters. */
-export function NotificationsView() {
+export function NotificationsView({ query, onChange }: NotificationsViewProps) {
   const { may, href } = useSession();
-  const list = useNotifications();
-  const [filters, setFilters] = useState(noFilters);
-  const change = (changes: Partial<Filters>) =>
-    setFilters((current) => ({ ...current, ...changes }));
-  const { search, stage, audience, sender } = filters;
-  const all = list.data?.notifications ?? [];
+  const { newest, data, load } = useAllNotifications();
+  const search = useRef(new AbortController());
+  const stop = () => {
+    search.current.abort();
+    load.reset();
+  };
+  useEffect(() => () => search.current.abort(), []);
+  const filters = filtersIn(query);
+  const change = (changes: Partial<Filters>) => {
+    stop();
+    onChange(queryOf({ ...filters, ...changes }));
+  };
+  const all = data?.notifications ?? [];
   const found = all.filter((one) => matches(one, filters));
   const senders = [...new Set(all.flatMap(({ sentBy = [] }) => sentBy))].sort();
-  const named = Object.fromEntries(senders.map((name) => [name, name]));
-  const isFiltered = found.length < all.length || search.trim() !== '';
-  const notificationId = found.length === 0 ? idIn(search) : undefined;
-  const older = list.hasNextPage && (
-    <Button variant="default" loading={list.isFetching} onClick={() => void list.fetchNextPage()}>
-      {isFiltered ? 'Search older' : 'Load older notifications'}
+  const isFiltered = queryOf(filters) !== '';
+  const loadOlder = () => {
+    search.current = new AbortController();
+    const isWanted = (one: NotificationResult) => matches(one, filters);
+    load.mutate({ isWanted, signal: search.current.signal });
+  };
+  const older = data?.nextCursor !== undefined && (
+    <Button variant="default" onClick={load.isPending ? stop : loadOlder}>
+      {load.isPending ? 'Stop' : isFiltered ? 'Search older' : 'Load older notifications'}
     </Button>
   );
   return (
@@ -57,47 +91,44 @@ export function NotificationsView() {
       <Group role="search" gap="xs" mb={12}>
         <TextInput
           type="search"
-          aria-label="Search titles, texts and ids"
+          aria-label="Search titles, texts, dates and ids"
           placeholder="Search"
           flex="1 1 11rem"
-          value={search}
+          value={filters.search}
           onChange={(event) => change({ search: event.currentTarget.value })}
         />
         <Choice
           label="Status"
           choices={stages}
-          value={stage}
-          onChange={(value) => change({ stage: value })}
+          value={filters.stage}
+          onChange={(stage) => change({ stage })}
         />
-        <Menu>
-          <Menu.Target>
-            <Button variant="default" leftSection={<Icon name="filter" />}>
-              {audience === 'any' && sender === '' ? 'Filter' : 'Filter: on'}
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <MenuChoice
-              label="Audience"
-              choices={audiences}
-              value={audience}
-              onChange={(value) => change({ audience: value })}
-            />
-            {senders.length > 0 && (
-              <MenuChoice
-                label="Sent by"
-                choices={{ '': 'Anybody', ...named }}
-                value={sender}
-                onChange={(value) => change({ sender: value })}
-              />
-            )}
-          </Menu.Dropdown>
-        </Menu>
+        <NativeSelect
+          aria-label="Audience"
+          flex="1 1 9rem"
+          data={Object.entries(audiences).map(([value, label]) => ({ value, label }))}
+          value={filters.audience}
+          onChange={(event) => change({ audience: event.currentTarget.value as Audience })}
+        />
+        {(senders.length > 0 || filters.sender !== '') && (
+          <NativeSelect
+            aria-label="Sent by"
+            flex="1 1 9rem"
+            data={[
+              { value: '', label: 'By anybody' },
+              ...new Set([...senders, ...(filters.sender === '' ? [] : [filters.sender])]),
+            ]}
+            value={filters.sender}
+            onChange={(event) => change({ sender: event.currentTarget.value })}
+          />
+        )}
       </Group>
       <div role="status" id="searched">
-        {isFiltered && found.length > 0 && <Hint>{searchText(found.length, list.data!)}</Hint>}
+        {isFiltered && found.length > 0 && <Hint>{searchText(found.length, data!)}</Hint>}
       </div>
-      <Pending of={[list]} heights={[480]} />
-      {list.data !== undefined && (
+      <Pending of={[newest]} heights={[480]} />
+      <Problem error={load.error} onRetry={loadOlder} />
+      {data !== undefined && (
         <Paper mt={12}>
           {found.length > 0 && (
             <NotificationTable notifications={found} hasSenders={senders.length > 0} />
@@ -110,12 +141,9 @@ export function NotificationsView() {
               {may.send && <LinkButton href={href('send')}>Write the first one</LinkButton>}
             </Nothing>
           )}
-          {found.length === 0 && isFiltered && (
-            <Nothing icon="filter" text={searchText(0, list.data)}>
-              {notificationId !== undefined && (
-                <Anchor href={href({ notificationId })}>Open the notification with this id</Anchor>
-              )}
-              <Button variant="default" onClick={() => setFilters(noFilters)}>
+          {found.length === 0 && all.length > 0 && (
+            <Nothing icon="filter" text={searchText(0, data)}>
+              <Button variant="default" onClick={() => change(noFilters)}>
                 Clear filters
               </Button>
               {older}
@@ -132,26 +160,21 @@ export function NotificationsView() {
   );
 }
 
-/** Whether a notification meets all filters. The search is in title, text and id. */
+/** Whether a notification meets all filters. The search is in title, text, date and id. */
 export function matches(
-  notification: NotificationResult,
+  { title, body = '', id, status, audience: to, sentAt, sentBy, ...others }: NotificationResult,
   { search, stage, audience, sender }: Filters,
 ): boolean {
-  const { title, body = '', id, status, audience: to, sentBy } = notification;
   const kind: Audience = to === 'everyone' ? 'all' : to.users === undefined ? 'some' : 'users';
   const wanted = search.trim().toLowerCase();
+  const texts = [title, body, id, timeText(sentAt)];
   return (
-    [title, body, id].some((field) => field.toLowerCase().includes(wanted)) &&
-    (stage !== 'attention' || needsAttention(notification)) &&
+    texts.some((text) => text.toLowerCase().includes(wanted)) &&
+    (stage !== 'attention' || needsAttention({ status, audience: to, ...others })) &&
     (stage !== 'progress' || isInProgress(status)) &&
     ['any', kind].includes(audience) &&
     ['', sentBy].includes(sender)
   );
-}
-
-/** The id that the text is, of a notification that may not be loaded. */
-export function idIn(text: string): string | undefined {
-  return notificationIdSchema.safeParse(text.trim().toLowerCase()).data;
 }
 
 /** How far a search came: `No match in 120 notifications since Nov 3`. */
@@ -210,7 +233,8 @@ function Row({
 }) {
   const { href } = useSession();
   const { id, title, status, delivered, clicked, sentAt, sentBy } = notification;
-  const rate = rateText(delivered, audienceSize(notification));
+  const isGoingOn = isInProgress(status);
+  const rate = isGoingOn ? '' : rateText(delivered, audienceSize(notification));
   return (
     <tr {...as('row')} data-id={id} style={{ position: 'relative' }}>
       <td {...as('cell')}>
@@ -225,11 +249,11 @@ function Row({
         <Outcome notification={notification} />
       </td>
       <td {...as('cell')}>
-        {status === 'sending' ? `${countText(delivered)} so far` : rate || none}
-        <span className="narrow">{status !== 'sending' && rate && ' delivered'}</span>
+        {isGoingOn ? `${countText(delivered)} so far` : rate || none}
+        <span className="narrow">{rate && ' delivered'}</span>
       </td>
       <td {...as('cell')} className="wide">
-        {rateText(clicked, delivered) || none}
+        {(!isGoingOn && rateText(clicked, delivered)) || none}
       </td>
       {hasSenders && (
         <td {...as('cell')} className="mantine-visible-from-lg">

@@ -5,7 +5,7 @@ import type { NotificationList, NotificationResult } from '../../contract/wire/n
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { useNotifications, useProject } from './calls.ts';
 import { ColumnChart, Key } from './charts.tsx';
-import { rateText, shownRate, timeText } from './format.ts';
+import { dateText, rateText, shownRate, timeText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
@@ -21,7 +21,7 @@ export function OverviewView() {
   const hasResults = (list.data?.notifications.length ?? 0) > 0;
   const actions = (
     <Group gap="sm">
-      {hasResults && <Hint>{monthOf(list.data!, Date.now()).period}</Hint>}
+      {hasResults && <Hint>Figures: {monthOf(list.data!, Date.now()).period}</Hint>}
       <NewNotification hiddenFrom="sm" />
     </Group>
   );
@@ -106,10 +106,10 @@ function NoticeAlert({ title, text, tone, notificationId }: Notice) {
 
 function Figures({ project: { subscribers }, list }: ResultsProps) {
   const month = monthOf(list, Date.now());
-  const { audience, delivered, clicked } = month;
+  const { pushes, delivered, clicked } = month;
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
     ['Subscribers', countText(subscribers), <Growth key="growth" />],
-    ['Delivered', rateText(delivered, audience), `of ${countOf(audience, 'recipient')}`],
+    ['Delivered', rateText(delivered, pushes), `of ${countText(pushes)} pushes`],
     ['Shown', shownRate(month), 'of delivered'],
     ['Clicked', rateText(clicked, delivered), 'of delivered'],
   ];
@@ -166,19 +166,34 @@ export function Growth() {
   );
 }
 
-const keys = { Delivered: 'accent-2', Clicked: 'deep', Failed: 'bad-fill' } as const;
+const keys = {
+  Delivered: 'accent-2',
+  Clicked: 'deep',
+  Failed: 'bad-fill',
+  'Not attempted': 'base',
+} as const;
 
-/** The last broadcasts, a column each. */
+/** The last broadcasts, a column each, which leads to the notification. */
 function Broadcasts({ broadcasts }: { readonly broadcasts: readonly NotificationResult[] }) {
-  const columns = broadcasts.map(({ sentAt, title, delivered, clicked, failed }) => ({
-    at: sentAt,
-    title: `${title}, ${timeText(sentAt)}: ${countText(delivered)} delivered, ${countText(clicked)} clicked, ${countText(failed)} failed`,
-    parts: [
-      [keys.Clicked, Math.min(clicked, delivered)],
-      [keys.Delivered, Math.max(0, delivered - clicked)],
-      [keys.Failed, failed],
-    ] as const,
-  }));
+  const { href } = useSession();
+  const columns = broadcasts.map(
+    ({ id, sentAt, title, delivered, clicked, failed, unreached = 0 }) => {
+      const parts = [
+        [keys['Not attempted'], unreached],
+        [keys.Failed, failed],
+        [keys.Delivered, Math.max(0, delivered - clicked)],
+        [keys.Clicked, Math.min(clicked, delivered)],
+      ] as const;
+      const counts = { delivered, clicked, failed, 'not attempted': unreached };
+      const texts = Object.entries(counts).map(([name, count]) => `${countText(count)} ${name}`);
+      return {
+        href: href({ notificationId: id }),
+        date: dateText(sentAt, Date.now()),
+        title: `${texts.join(', ')}: ${title}, ${timeText(sentAt)}`,
+        parts,
+      };
+    },
+  );
   const legend = (
     <Group gap="0.25rem 0.875rem">
       {Object.entries(keys).map(([name, color]) => (
@@ -188,10 +203,9 @@ function Broadcasts({ broadcasts }: { readonly broadcasts: readonly Notification
       ))}
     </Group>
   );
-  const title = `Last ${broadcasts.length} broadcasts`;
   return (
-    <Card title={title} aside={legend}>
-      <ColumnChart label={`${title}: delivered, clicked and failed`} columns={columns} />
+    <Card title={`Last ${broadcasts.length} broadcasts`} aside={legend}>
+      <ColumnChart columns={columns} />
     </Card>
   );
 }

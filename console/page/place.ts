@@ -13,24 +13,31 @@ export type ViewName = keyof typeof viewTitles;
 
 /** What the page shows. It is in the URL's fragment, so that a reload shows it again. */
 export type Place =
-  | { readonly view: ViewName; readonly projectId: string }
+  | {
+      readonly view: ViewName;
+      readonly projectId: string;
+      /** The filters of a list, as in a URL. */
+      readonly query?: string;
+    }
   | { readonly view: 'notification'; readonly projectId: string; readonly notificationId: string };
 
 /** Reads a fragment, such as `#/projects/demo/send`. Undefined: it names no place. */
 export function placeOf(fragment: string): Place | undefined {
-  const [, root, projectId = '', view = 'overview', id, ...rest] = fragment.split('/');
+  const [path = '', query] = fragment.split(/\?(.*)/s);
+  const [, root, projectId = '', view = 'overview', id, ...rest] = path.split('/');
   if (root !== 'projects' || !projectIdPattern.test(projectId) || rest.length > 0) return undefined;
   // The view says that there is no notification with an invalid id either.
   if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
     return { view: 'notification', projectId, notificationId: id };
   }
   if (id !== undefined) return undefined;
-  return Object.hasOwn(viewTitles, view) ? { view: view as ViewName, projectId } : undefined;
+  if (!Object.hasOwn(viewTitles, view)) return undefined;
+  return { view: view as ViewName, projectId, ...(query && { query }) };
 }
 
 export function fragmentOf(place: Place): string {
   const project = `#/projects/${place.projectId}`;
   if (place.view === 'overview') return project;
   if (place.view === 'notification') return `${project}/notifications/${place.notificationId}`;
-  return `${project}/${place.view}`;
+  return `${project}/${place.view}${place.query ? `?${place.query}` : ''}`;
 }

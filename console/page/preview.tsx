@@ -19,37 +19,38 @@ interface PreviewProps {
 
 /** About how a notification looks on the platforms, one at a time, and what one does not show of it. */
 export function PlatformPreview({ notification }: PreviewProps) {
-  const [platform, setPlatform] = useState<Platform>('chrome');
+  const [platform, setPlatform] = useState<Platform>('desktop');
   const { remarks } = shownOn(platform, notification);
   return (
     <Stack gap={10}>
       <Choice label="Platform" choices={tabs} value={platform} onChange={setPlatform} fullWidth />
-      <NotificationPreview notification={notification} platform={platform} />
-      <Hint>{[`About as ${looks[platform].name} shows it.`, ...remarks].join(' ')}</Hint>
+      <NotificationPreview notification={notification} platform={platform} isNow />
+      <Hint>
+        {[`About as ${names[platform]} shows it; long texts are cut off.`, ...remarks].join(' ')}
+      </Hint>
     </Stack>
   );
 }
 
 interface NotificationPreviewProps extends PreviewProps {
   readonly platform?: Platform;
-  /** Whether all of its texts are shown, also what the platform cuts off. */
-  readonly isWhole?: boolean;
+  /** Whether it is about to be sent. Of one that was sent, nothing is loaded from elsewhere: somebody else wrote it. */
+  readonly isNow?: boolean;
 }
 
 /** About how a notification looks on a platform. */
 export function NotificationPreview({
   notification,
-  platform = 'chrome',
-  isWhole = false,
+  platform = 'desktop',
+  isNow = false,
 }: NotificationPreviewProps) {
-  const { lang, dir = 'auto' } = notification;
+  const { title, body, lang, dir = 'auto' } = notification;
   const shown = shownOn(platform, notification);
-  // What somebody else has written loads nothing from elsewhere.
-  const { title, body } = isWhole ? { body: '', ...notification } : shown;
+  const time = shown.timestamp === undefined ? isNow && 'now' : timeText(shown.timestamp);
   const [failedUrls, setFailedUrls] = useState<ReadonlySet<string>>(new Set());
   const failed = pictureNames.filter((name) => failedUrls.has(shown[name] ?? ''));
   const picture = (name: PictureName) =>
-    !isWhole && (
+    isNow && (
       <Picture
         name={name}
         url={shown[name]}
@@ -72,16 +73,16 @@ export function NotificationPreview({
         mx="auto"
         p="12px 14px"
         bg="var(--toast)"
-        style={round(platform === 'android' ? 24 : 12)}
+        style={round(platform === 'desktop' ? 12 : 24)}
       >
         <Text fz="xs" c="dimmed" truncate mb={6}>
           {picture('badge')}
-          {shown.site} · {shown.timestamp === undefined ? 'now' : timeText(shown.timestamp)}
+          {[shown.site, ...(time ? [time] : [])].join(' · ')}
         </Text>
-        <Flex
-          gap="sm"
-          direction={platform === 'chrome' || platform === 'firefox' ? 'row-reverse' : 'row'}
-        >
+        <Flex gap="sm" direction={platform === 'desktop' ? 'row-reverse' : 'row'}>
+          {platform === 'iphone' && (
+            <Box component="span" bg="var(--selected)" style={pictureStyles.icon} />
+          )}
           <Box flex={1} miw={0} lang={lang} dir={dir}>
             <Text className="preview-title" fw={600}>
               {title || 'Title'}
@@ -176,42 +177,24 @@ const pictureStyles = {
   },
 } as const;
 
-/** How a platform looks, and after how many characters it cuts a text off. */
-interface Look {
-  /** Short enough for one row on a phone. */
-  readonly tab: string;
-  readonly name: string;
-  readonly title: number;
-  readonly body: number;
-  /** Default: `body`. */
-  readonly bodyWithImage?: number;
-}
-
-/**
- * About the fewest characters that senders report. None is documented, and all depend on the device and the width of
- * the letters.
- */
-const looks: Readonly<Record<Platform, Look>> = {
-  chrome: { tab: 'Chrome', name: 'Chrome on Windows', title: 64, body: 120 },
-  firefox: { tab: 'Firefox', name: 'Firefox on Windows', title: 50, body: 200 },
-  macos: { tab: 'Safari', name: 'Safari on macOS', title: 35, body: 100 },
-  // With an image, one line.
-  android: { tab: 'Android', name: 'Chrome on Android', title: 40, body: 240, bodyWithImage: 60 },
+/** Short enough for one row on a phone. */
+const tabs: Readonly<Record<Platform, string>> = {
+  desktop: 'Computer',
+  android: 'Android',
+  iphone: 'iPhone',
 };
-const buttonLength = 19;
-
-export const platforms = Object.keys(looks) as readonly Platform[];
-const tabs = Object.fromEntries(platforms.map((one) => [one, looks[one].tab])) as Record<
-  Platform,
-  string
->;
+const names: Readonly<Record<Platform, string>> = {
+  desktop: 'Chrome on Windows',
+  android: 'Chrome on Android',
+  iphone: 'an iPhone with your site on its Home Screen',
+};
+export const platforms = Object.keys(tabs) as readonly Platform[];
 
 /**
  * What a platform shows of a notification.
  * @param notification as far as it is written: fields may still be invalid.
  */
 export function shownOn(platform: Platform, notification: SendRequest) {
-  const look = looks[platform];
   const given = (Object.keys(contentFields) as ContentName[]).filter((name) =>
     isUsed(notification, name),
   );
@@ -220,28 +203,19 @@ export function shownOn(platform: Platform, notification: SendRequest) {
   const used = <Name extends ContentName>(name: Name): SendRequest[Name] | undefined =>
     shown.includes(name) ? notification[name] : undefined;
 
-  const bodyLength = (given.includes('image') && look.bodyWithImage) || look.body;
-  const title = cut('The title is', notification.title, look.title);
-  const body = cut('The body is', notification.body ?? '', bodyLength);
-  const buttons = (used('actions') ?? [])
-    .slice(0, limits.actions)
-    .map((action) => cut('Buttons are', action.title, buttonLength));
   return {
-    title: title.text,
-    body: body.text,
     /** Whose notification it is. */
     site: siteOf(notification),
     icon: used('icon'),
     image: used('image'),
     badge: used('badge'),
     /** Their texts. */
-    buttons: buttons.map(({ text }) => text),
+    buttons: (used('actions') ?? []).slice(0, limits.actions).map(({ title }) => title),
     /** A date-time, as it was sent. Undefined: the time of the arrival. */
     timestamp: used('timestamp'),
-    /** Sentences: first what is not shown or is cut off, then what else the platform does with it. */
+    /** Sentences: first what is not shown, then what else the platform does with it. */
     remarks: [
       ...remarks.flatMap((remark) => ('ignored' in remark ? [remark.ignored] : [])),
-      ...new Set([title, body, ...buttons].flatMap(({ remark = [] }) => remark)),
       ...remarks.flatMap((remark) => ('shown' in remark ? [remark.shown] : [])),
     ],
   };
@@ -269,20 +243,7 @@ function isUsed(notification: SendRequest, name: ContentName): boolean {
 
 /** The site of the URL, where people have subscribed: the notification itself does not name it. */
 function siteOf({ url }: SendRequest): string {
-  return webUrl.safeParse(url).success ? new URL(url!).host : 'your-site.example';
-}
-
-const segmenter = new Intl.Segmenter();
-
-/** Cuts text between characters as people see them: an emoji of several code points is one. */
-function cut(what: string, text: string, length: number): { text: string; remark?: string } {
-  const characters = Array.from(segmenter.segment(text), ({ segment }) => segment);
-  if (characters.length <= length) return { text };
-  const start = characters.slice(0, length - 1).join('');
-  return {
-    text: `${start.trimEnd()}…`,
-    remark: `${what} cut off after about ${length} characters.`,
-  };
+  return webUrl.safeParse(url).success ? new URL(url!).host : 'Your site';
 }
 
 /** Any notification's id is as long. */

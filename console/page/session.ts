@@ -1,9 +1,9 @@
-import { createContext, useContext } from 'react';
+import { createContext, type ReactNode, useContext } from 'react';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { includes, routes } from '../../contract/wire/routes.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import type { Place, ViewName } from './place.ts';
-import type { SendForm } from './send/send-form.ts';
+import type { useDraft } from './send/draft.ts';
 
 /** Whose key it is. */
 export type Access = ProjectResult['access'];
@@ -15,19 +15,35 @@ export interface SignedIn {
   readonly access: Access;
 }
 
+/** What is asked before something that cannot be undone. */
+export interface Question {
+  /** A verb and its object, with its number. */
+  readonly title: string;
+  /** The consequence, in one sentence. */
+  readonly text: ReactNode;
+  /** The text of the button that confirms: the verb of the title. */
+  readonly confirm: string;
+  /** @param values of the fields in the text. */
+  readonly onConfirm: (values: FormData) => void;
+  readonly isDangerous?: boolean;
+}
+
 /** Shared state of the views. */
 export interface Session extends SignedIn {
   readonly client: ProjectClient;
   /** Whether `npm start` serves the page: only then this browser can subscribe. */
   readonly isLocal: boolean;
+  /** Asks, in a dialog. */
+  readonly ask: (question: Question) => void;
+  /** Asks only if the draft would be lost. @param confirm the text of the button. */
+  readonly guardDraft: (title: string, confirm: string, lose: () => void) => void;
   readonly signOut: () => void;
   /** The address of a view of the project, or of a notification. */
   readonly href: (view: ViewName | { readonly notificationId: string }) => string;
   /** What the key allows: the service refuses the rest, and the page does not offer it. */
   readonly may: ReturnType<typeof rightsOf>;
-  /** The notification that is being written. It outlives its view, not the page. */
-  readonly draft: SendForm;
-  readonly change: (changes: Partial<SendForm>) => void;
+  /** The notification that is being written. */
+  readonly writing: ReturnType<typeof useDraft>;
   /** The person's own user id, to which tests go. Undefined until it was asked for. */
   readonly testUserId: string | undefined;
   readonly setTestUserId: (userId: string) => void;

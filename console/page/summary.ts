@@ -71,13 +71,13 @@ export function growthOf(
   };
 }
 
-/** The counts of all notifications of the last 30 days, as far as the list goes. */
+/** The counts of all notifications of the last 30 days that have ended, as far as the list goes. */
 export function monthOf({ notifications, nextCursor }: NotificationList, nowMs: number) {
   const startMs = nowMs - 30 * dayMs;
   const recent = notifications.filter(({ sentAt }) => Date.parse(sentAt) >= startMs);
-  const sum = { audience: 0, delivered: 0, shown: 0, clicked: 0 };
-  for (const one of recent) {
-    sum.audience += audienceSize(one);
+  const sum = { pushes: 0, delivered: 0, shown: 0, clicked: 0 };
+  for (const one of recent.filter(({ status }) => !isInProgress(status))) {
+    sum.pushes += audienceSize(one);
     sum.delivered += one.delivered;
     sum.shown += one.shown;
     sum.clicked += one.clicked;
@@ -87,7 +87,7 @@ export function monthOf({ notifications, nextCursor }: NotificationList, nowMs: 
     ...sum,
     /** Present if some of `shown` was estimated. */
     shownSample: recent.find((one) => one.shownSample !== undefined)?.shownSample,
-    period: isCut ? `Since ${dateText(recent.at(-1)!.sentAt, nowMs)}` : 'Last 30 days',
+    period: isCut ? `since ${dateText(recent.at(-1)!.sentAt, nowMs)}` : 'last 30 days',
   };
 }
 

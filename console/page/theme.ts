@@ -7,11 +7,13 @@ import {
   createTheme,
   Input,
   type MantineColorsTuple,
-  Menu,
+  NativeSelect,
   Paper,
   Textarea,
   TextInput,
 } from '@mantine/core';
+import { createElement } from 'react';
+import { Icon } from './icons.tsx';
 
 const shades = (colors: string) => colors.split(' ') as unknown as MantineColorsTuple;
 const ofOneShade = (color: string) => shades(Array(10).fill(color).join(' '));
@@ -141,16 +143,11 @@ export const theme = createTheme({
       defaultProps: { size: 'md', color: 'var(--mantine-color-text)' },
       styles: { label: { height: 'auto', minHeight: 'var(--chip-size)', whiteSpace: 'normal' } },
     }),
+    NativeSelect: NativeSelect.extend({
+      defaultProps: { rightSection: createElement(Icon, { name: 'down', size: 14 }) },
+    }),
     InputWrapper: Input.Wrapper.extend({
       styles: { label: { marginBottom: 4 }, error: { marginTop: 4 } },
-    }),
-    Menu: Menu.extend({
-      defaultProps: {
-        position: 'bottom-end',
-        withinPortal: false,
-        withInitialFocusPlaceholder: false,
-      },
-      styles: { dropdown: { maxWidth: '96vw' } },
     }),
     Paper: Paper.extend({
       defaultProps: {

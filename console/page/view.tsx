@@ -9,8 +9,6 @@ import {
   CopyButton,
   Flex,
   Group,
-  Menu,
-  Modal,
   Paper,
   SegmentedControl,
   Skeleton,
@@ -31,11 +29,12 @@ import {
   useRef,
   useState,
 } from 'react';
+import { countText } from '../../contract/text/text.ts';
 import type { Tone } from '../../contract/wording/delivery-verdict.ts';
-import { failureText } from './calls.ts';
+import { failureText, isFinal } from './calls.ts';
 import { agoText, timeText } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { useSession } from './session.ts';
+import { type Question, useSession } from './session.ts';
 
 /** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
 
@@ -68,7 +67,7 @@ export function View({ title, parent, meta, actions, children }: ViewProps) {
   useLayoutEffect(() => {
     if (hasShownView) {
       element.current!.focus({ preventScroll: true });
-      window.scrollTo({ top: 0 });
+      window.scrollTo({ top: history.state?.top ?? 0 });
     }
     hasShownView = true;
   }, []);
@@ -129,7 +128,7 @@ export const Inside = (props: Children) => (
 );
 
 /** A small, quiet text. */
-export const Hint = (props: TextProps & { children?: ReactNode; id?: string }) => (
+export const Hint = (props: TextProps & { children?: ReactNode; id?: string; role?: string }) => (
   <Text fz="hint" c="var(--faint)" {...props} />
 );
 
@@ -210,7 +209,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   return (
     <Alert role="alert" color="bad" radius="lg" icon={<Icon name="warning" />} title={what}>
       {advice}
-      {onRetry && (
+      {onRetry && !isFinal(error) && (
         <Button variant="default" display="block" mt="sm" onClick={onRetry}>
           Try again
         </Button>
@@ -328,94 +327,83 @@ export function Choice<Value extends string>({
   );
 }
 
-/** A choice, in a menu. */
-export const MenuChoice = <Value extends string>({
-  label,
-  choices,
-  value,
-  onChange,
-}: ChoiceProps<Value>) => (
-  <Menu.RadioGroup value={value} onChange={(chosen) => onChange(chosen as Value)}>
-    <Menu.Label>{label}</Menu.Label>
-    {Object.entries<string>(choices).map(([name, text]) => (
-      <Menu.RadioItem key={name} value={name}>
-        <bdi>{text}</bdi>
-      </Menu.RadioItem>
-    ))}
-  </Menu.RadioGroup>
-);
+interface StepProps extends Children {
+  /** From 0. */
+  readonly at: number;
+  readonly of: number;
+  /** Such as `recipient`. */
+  readonly what: string;
+  readonly onStep: (at: number) => void;
+}
 
-/** What is needed seldom, behind three dots. */
-export const MoreActions = ({ children }: Children) => (
-  <Menu>
-    <Menu.Target>
-      <ActionIcon variant="default" size="input-sm" aria-label="More actions">
-        <Icon name="more" />
+/** Goes through entries: `‹ ada, 2 of 240 ›`. */
+export const Step = ({ at, of, what, onStep, children }: StepProps) => {
+  const step = (name: string, icon: IconName, to: number) => {
+    const isThere = to >= 0 && to < of;
+    return (
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`${name} ${what}`}
+        aria-disabled={!isThere}
+        onClick={() => isThere && onStep(to)}
+      >
+        <Icon name={icon} />
       </ActionIcon>
-    </Menu.Target>
-    <Menu.Dropdown>{children}</Menu.Dropdown>
-  </Menu>
-);
+    );
+  };
+  return (
+    <Group gap={4} wrap="nowrap" justify="center">
+      {step('Previous', 'left', at - 1)}
+      <Hint role="status">
+        {children}, {countText(at + 1)} of {countText(of)}
+      </Hint>
+      {step('Next', 'right', at + 1)}
+    </Group>
+  );
+};
 
 /** A quiet button that opens a view. */
 export const LinkButton = (props: { href: string; onClick?: () => void; children: ReactNode }) => (
   <Button variant="default" component="a" style={{ alignSelf: 'start' }} {...props} />
 );
 
-interface DialogProps extends Children {
-  /** A verb and its object, with its number. False: nothing is open. */
-  readonly title: string | false;
+interface DialogProps {
+  readonly question: Question | undefined;
   readonly onClose: () => void;
 }
 
-/** A dialog over the page. Not with Mantine's own title: it is in a header, which would be a second banner of the page. */
-export const Dialog = ({ title, onClose, children }: DialogProps) => (
-  <Modal.Root opened={title !== false} onClose={onClose} centered transitionProps={{ duration: 0 }}>
-    <Modal.Overlay />
-    <Modal.Content aria-label={title || undefined} radius="lg">
-      <Modal.Body p={20}>
-        <Title order={2} mb="xs">
-          {title}
-        </Title>
-        {children}
-      </Modal.Body>
-    </Modal.Content>
-  </Modal.Root>
-);
-
-interface Question {
-  readonly title: string;
-  /** The consequence, in one sentence. */
-  readonly text: ReactNode;
-  /** The text of the button that confirms: the verb of the title. */
-  readonly confirm: string;
-  /** @param values of the fields in the text. */
-  readonly onConfirm: (values: FormData) => void;
-  readonly isDangerous?: boolean;
-}
-
-/** Asks before something that cannot be undone. */
-export function useConfirm() {
-  const [question, ask] = useState<Question>();
-  const close = () => ask(undefined);
+/** Asks over the page, in a dialog of the browser's own: it keeps the focus, and gives it back. */
+export function Dialog({ question, onClose }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const dialog = element.current!;
+    if (question === undefined) return dialog.close();
+    dialog.showModal();
+    dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+  }, [question]);
   const confirm = (values: FormData) => {
-    close();
-    question?.onConfirm(values);
+    onClose();
+    question!.onConfirm(values);
   };
-  const dialog = (
-    <Dialog title={question?.title ?? false} onClose={close}>
-      <form onSubmit={submitting(confirm)}>
-        {question?.text}
-        <Group justify="flex-end" gap="xs" mt={20}>
-          <Button variant="default" onClick={close} data-autofocus>
-            Cancel
-          </Button>
-          <Button type="submit" {...(question?.isDangerous && { color: 'danger' })}>
-            {question?.confirm}
-          </Button>
-        </Group>
-      </form>
-    </Dialog>
+  return (
+    <dialog ref={element} aria-label={question?.title} onClose={onClose}>
+      {question && (
+        <form onSubmit={submitting(confirm)}>
+          <Title order={2} mb="xs">
+            {question.title}
+          </Title>
+          {question.text}
+          <Group justify="flex-end" gap="xs" mt={20}>
+            <Button variant="default" onClick={onClose} data-autofocus>
+              Cancel
+            </Button>
+            <Button type="submit" {...(question.isDangerous && { color: 'danger' })}>
+              {question.confirm}
+            </Button>
+          </Group>
+        </form>
+      )}
+    </dialog>
   );
-  return { ask, dialog };
 }

@@ -80,6 +80,51 @@ export function channels(min: 0 | 1) {
   );
 }
 
+/**
+ * What a registration says of its visitor: a row for each member. It travels as one value, `choice`, from the page to
+ * the stored subscription.
+ */
+export const choiceFields = {
+  /** Whose browser it is. Null: nobody's. */
+  userId: { schema: z.nullable(userId), isChosen: true },
+  /** Names of what to receive. */
+  channels: { schema: channels(0), isChosen: true },
+} as const satisfies Readonly<Record<string, ChoiceField>>;
+
+interface ChoiceField {
+  /** Of the member in a request. Nothing is stored of null and of an empty list. */
+  readonly schema: z.ZodMiniType;
+  /**
+   * Whether the visitor chooses it: a registration without it clears it, and one with it ends an import. Any other
+   * member is carried along: a registration without it keeps what is stored.
+   */
+  readonly isChosen: boolean;
+}
+
+export type ChoiceName = keyof typeof choiceFields;
+
+/** A choice, as a request states it. */
+export type StatedChoice = {
+  readonly [Name in ChoiceName]?: z.infer<(typeof choiceFields)[Name]['schema']> | undefined;
+};
+
+/** A choice, as it is stored and exported. */
+export type Choice = {
+  readonly [Name in ChoiceName]?: NonNullable<StatedChoice[Name]> | undefined;
+};
+
+export const choiceNames = Object.keys(choiceFields) as readonly ChoiceName[];
+
+/** The choice among the fields of a request. */
+export function choiceIn(request: StatedChoice): StatedChoice {
+  return Object.fromEntries(choiceNames.map((name) => [name, request[name]]));
+}
+
+/** Whether a visitor has chosen anything. */
+export function hasChosen(choice: StatedChoice): boolean {
+  return choiceNames.some((name) => choiceFields[name].isChosen && choice[name] !== undefined);
+}
+
 export function object<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.object(shape, { error: wrong('must be an object') });
 }

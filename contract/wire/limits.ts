@@ -8,6 +8,8 @@ export const limits = {
   /** Distinct channels of a subscription, and of a send. */
   channels: 20,
   channelNameLength: 32,
+  /** Channels in a sample of subscribers: visitors can be asked for any number of names. */
+  sampledChannels: 50,
   /** Most days of `seenWithinDays`. */
   seenWithinDays: 365,
   /** UTF-16 code units. */

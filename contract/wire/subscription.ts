@@ -1,13 +1,21 @@
 import * as z from 'zod/mini';
-import type { Choice } from './choice.ts';
-import { bytes, channels, encodeBase64url, object, text, userId, wrongText } from './fields.ts';
+import {
+  bytes,
+  type ChoiceName,
+  choiceFields,
+  choiceNames,
+  encodeBase64url,
+  object,
+  text,
+  wrongText,
+} from './fields.ts';
 import { limits } from './limits.ts';
 import { readEndpoint, readEndpointUrl } from './push-services.ts';
 
-const choiceShape = {
-  userId: z.optional(z.nullable(userId)),
-  channels: z.optional(channels(0)),
-} satisfies Readonly<Record<keyof Choice, unknown>>;
+/** The schema of each member of a choice. */
+const choiceShape = Object.fromEntries(
+  choiceNames.map((name) => [name, z.optional(choiceFields[name].schema)]),
+) as { [Name in ChoiceName]: z.ZodMiniOptional<(typeof choiceFields)[Name]['schema']> };
 
 /**
  * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally the visitor's choice, the
@@ -49,8 +57,11 @@ const applicationServerKey = z.pipe(
  */
 export const unsubscribeSchema = object({ endpoint: endpoint(readEndpointUrl) });
 
-/** A validated subscription: its endpoint parsed, its keys decoded. */
-export type Subscription = z.infer<ReturnType<typeof subscribeSchema>>;
+/** A validated body of subscribe: its endpoint parsed, its keys decoded. */
+export type SubscribeBody = z.infer<ReturnType<typeof subscribeSchema>>;
+
+/** A browser's subscription. */
+export type Subscription = Pick<SubscribeBody, 'endpoint' | 'keys'>;
 
 /** Response of subscribe, unsubscribe and track. */
 export const okSchema = z.object({ ok: z.literal(true) });

@@ -139,23 +139,30 @@ function conditionsIn(audience: Exclude<Audience, 'everyone'>) {
 /** Why nobody was in an audience. */
 function emptinessText(audience: Audience): string {
   if (audience === 'everyone') return 'Nobody is subscribed.';
+  if (audience.users === 1) {
+    const isAny = conditionsIn(audience).length === 0;
+    return `This user is not subscribed${isAny ? '' : ', or has no such browser'}.`;
+  }
   const whom = audience.users === undefined ? 'No subscriber' : 'None of these users';
   const predicates = conditionsIn(audience).map(({ verb, text }) => `${verb} ${text}`);
   return `${whom} ${predicates.join(' and ') || 'is subscribed'}.`;
 }
 
-/** `everyone`, `channels news or sales, seen within 30 days`, `312 users, personal`. */
-export function audienceText({
-  audience,
-  ...content
-}: { readonly audience: Audience } & Partial<NotificationContent>): string {
+/**
+ * `everyone`, `channels news or sales, seen within 30 days`, `312 users, personal`.
+ * @param named the users, where they are known: `ada and grace`.
+ */
+export function audienceText(
+  { audience, ...content }: { readonly audience: Audience } & Partial<NotificationContent>,
+  named?: string,
+): string {
   if (audience === 'everyone') return audience;
   const conditions = conditionsIn(audience);
   const texts = conditions.map(({ text }) => text);
   if (audience.users !== undefined) {
     // Only a text for each user has placeholders.
     const isPersonal = namesIn(content as NotificationContent).length > 0;
-    const users = countOf(audience.users, 'user');
+    const users = named ?? countOf(audience.users, 'user');
     return [isPersonal ? `${users}, personal` : users, ...texts].join(', ');
   }
   return conditions[0]?.name === 'channels' ? texts.join(', ') : `subscribers ${texts.join(', ')}`;
@@ -186,7 +193,7 @@ export const failureTexts: Readonly<Record<FailureReason, FailureText>> = {
   },
   vapid_refused: {
     heading: 'The contact address was refused',
-    text: 'The operator corrects vapidSubject.',
+    text: 'Ask whoever runs the service to correct vapidSubject.',
     action: 'copyNote',
   },
   too_large: {
@@ -226,8 +233,8 @@ export const failureTexts: Readonly<Record<FailureReason, FailureText>> = {
     action: 'copyNote',
   },
   interrupted: {
-    heading: 'Nobody knows',
-    text: `A function ended too early. ${reachesAgain}`,
+    heading: 'Without an outcome: the function ended first',
+    text: `Some of them may have it. ${reachesAgain}`,
     action: 'sendAgain',
   },
 };

@@ -25,7 +25,7 @@ export const browserColumns = [
 ] as const;
 
 /** Platforms of the console's preview. */
-export type Platform = 'chrome' | 'firefox' | 'macos' | 'android';
+export type Platform = 'desktop' | 'android' | 'iphone';
 
 /** What a platform does with a field, in a sentence. */
 type Remark = { readonly ignored: string } | { readonly shown: string };
@@ -61,11 +61,8 @@ export type FieldText = MemberText &
 const everywhere = ['yes', 'yes', 'yes'] as const;
 const chromiumOnly = ['yes', 'no', 'no'] as const;
 
-const staysOpen = 'It stays on the screen until the person clicks or dismisses it.';
 const makesNoSound = { shown: 'It makes no sound.' };
-const alertsAgain = { shown: 'It alerts again when it replaces the one with the same tag.' };
-const isOnArrival = { ignored: 'The time is that of its arrival.' };
-const hasNoNumber = { ignored: 'No number on the icon of an app.' };
+const alertsAgain = 'alerts again when it replaces the one with the same tag.';
 
 /** What is said of browsers is from MDN's browser compatibility data 8.1.9. */
 export const fieldTexts: TextsOf<typeof sendFields> = {
@@ -93,9 +90,8 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'URL of a small image beside the text.',
     browsers: ['yes', 'yes', "the site's own icon"],
     preview: {
-      macos: {
-        ignored: 'No icon of the notification: Safari ignores it. Chrome on macOS shows it.',
-      },
+      desktop: { shown: 'Safari shows the icon of your site instead.' },
+      iphone: { ignored: 'No icon of the notification, but that of your site.' },
     },
   },
   image: {
@@ -104,11 +100,9 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'URL of a large image below the text.',
     browsers: chromiumOnly,
     preview: {
-      firefox: { ignored: 'No image: Firefox shows none.' },
-      macos: { ignored: 'No image: no browser on macOS shows it.' },
-      android: {
-        shown: 'The image is shown, with one line of the body, when the notification is expanded.',
-      },
+      desktop: { shown: 'Firefox and Safari show no image.' },
+      android: { shown: 'The image is shown when the notification is expanded.' },
+      iphone: { ignored: 'No image.' },
     },
   },
   badge: {
@@ -117,18 +111,17 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'URL of a small image for the status bar of Android.',
     browsers: ['on Android', 'no', 'no'],
     preview: {
-      chrome: { ignored: 'No badge: only Android shows it.' },
-      firefox: { ignored: 'No badge: Firefox shows none.' },
-      macos: { ignored: 'No badge: no browser on macOS shows it.' },
+      desktop: { ignored: 'No badge: only Android shows it.' },
       android: { shown: 'The badge is shown in one colour: only its transparency counts.' },
+      iphone: { ignored: 'No badge: only Android shows it.' },
     },
   },
   ttl: {
     description:
       `Seconds for which the push service keeps the message for an offline browser: at most ${ttlWeeks} weeks. 0: only ` +
       'for browsers that are online.',
-    label: 'Time to live (seconds)',
-    hint: `How long the message waits for a browser that is offline. Empty: ${ttlWeeks} weeks. 0: only for browsers that are online.`,
+    label: 'Waits for',
+    hint: `How long the message waits for a browser that is offline. By default ${ttlWeeks} weeks.`,
   },
   urgency: {
     description: 'When a device that saves power receives it.',
@@ -148,7 +141,10 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Tag',
     hint: 'The notification replaces one with the same tag on the screen.',
     browsers: ['yes', 'yes', 'no'],
-    preview: { macos: { ignored: 'It does not replace the one with the same tag.' } },
+    preview: {
+      desktop: { shown: 'In Safari it does not replace the one with the same tag.' },
+      iphone: { ignored: 'It does not replace the one with the same tag.' },
+    },
   },
   renotify: {
     description: 'Alerts again when the notification replaces one. Requires `tag`.',
@@ -156,9 +152,9 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'When it replaces one with the same tag.',
     browsers: chromiumOnly,
     preview: {
-      chrome: alertsAgain,
-      firefox: { ignored: 'No alert when it replaces the one with the same tag.' },
-      android: alertsAgain,
+      desktop: { shown: `In Chrome and Edge it ${alertsAgain}` },
+      android: { shown: `It ${alertsAgain}` },
+      iphone: { ignored: 'No alert again: nothing is replaced.' },
     },
   },
   requireInteraction: {
@@ -167,10 +163,12 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'Until the person clicks or dismisses it.',
     browsers: ['yes', 'from 117, on Windows', 'no'],
     preview: {
-      chrome: { shown: staysOpen },
-      firefox: { shown: `${staysOpen} Firefox on other systems closes it.` },
-      macos: { ignored: 'It disappears like any other: the settings of macOS decide.' },
+      desktop: {
+        shown:
+          'It stays until the person clicks or dismisses it, but not in Safari, and in Firefox on Windows only.',
+      },
       android: { ignored: 'It stays in the list until it is dismissed, like every notification.' },
+      iphone: { ignored: 'It disappears like any other: the settings of iOS decide.' },
     },
   },
   silent: {
@@ -179,10 +177,9 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'No sound and no vibration.',
     browsers: ['yes', 'from 132', 'from 16.6, on macOS'],
     preview: {
-      chrome: makesNoSound,
-      firefox: makesNoSound,
-      macos: makesNoSound,
+      desktop: makesNoSound,
       android: makesNoSound,
+      iphone: { ignored: 'It may make a sound.' },
     },
   },
   actions: {
@@ -213,9 +210,9 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     },
     browsers: ['yes', 'from 152', 'no'],
     preview: {
-      firefox: { shown: 'Buttons need Firefox 152 or newer.' },
-      macos: { ignored: 'No buttons: Safari shows none. Chrome on macOS has them in a menu.' },
+      desktop: { shown: 'Safari shows no buttons, and Firefox before 152.' },
       android: { shown: 'Buttons are shown when the notification is expanded.' },
+      iphone: { ignored: 'No buttons.' },
     },
   },
   lang: {
@@ -223,6 +220,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Language',
     hint: 'Of the texts, such as en or pt-BR.',
     browsers: ['yes', 'yes', 'from 11, on macOS'],
+    preview: { iphone: { ignored: 'The language has no effect.' } },
   },
   dir: {
     description: 'Direction of the text.',
@@ -236,7 +234,10 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     label: 'Time of the event',
     hint: 'In your time zone. Shown in place of the time of arrival.',
     browsers: chromiumOnly,
-    preview: { firefox: isOnArrival, macos: isOnArrival },
+    preview: {
+      desktop: { shown: 'Firefox and Safari show the time of its arrival.' },
+      iphone: { ignored: 'The time is that of its arrival.' },
+    },
   },
   data: {
     description:
@@ -252,10 +253,10 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'The number on the icon of your site, where it is installed as an app. 0 removes it.',
     browsers: ['installed apps on computers', 'no', '17 on macOS, 16.4 on iOS, installed apps'],
     preview: {
-      chrome: { shown: 'The number on an icon needs the site to be installed as an app.' },
-      firefox: hasNoNumber,
-      macos: { shown: 'The number on an icon needs the site to be added to the Dock.' },
-      android: hasNoNumber,
+      desktop: {
+        shown: 'The number needs the site to be installed as an app, and no Firefox has it.',
+      },
+      android: { ignored: 'No number on the icon of an app.' },
     },
   },
   whenFocused: {

@@ -1,11 +1,16 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { Choice, StatedChoice } from '../../contract/wire/choice.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
 import type { Failures } from '../../contract/wire/counts.ts';
-import { encodeBase64url } from '../../contract/wire/fields.ts';
-import type { OldWorker } from '../../contract/wire/message.ts';
+import {
+  type Choice,
+  type ChoiceName,
+  choiceFields,
+  choiceNames,
+  encodeBase64url,
+  type StatedChoice,
+} from '../../contract/wire/fields.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
-import type { Plan, Project, ProjectRef, UserIdMode } from '../../contract/wire/project.ts';
+import type { Project, ProjectRef, SetSettings } from '../../contract/wire/project.ts';
 import type { MemberRole } from '../../contract/wire/routes.ts';
 
 /**
@@ -18,7 +23,6 @@ export interface ProjectItem {
   readonly ref: ProjectRef;
   /** Stored here, because the functions that need it read this item anyway. Never changes: positions follow from it. */
   readonly internalKey: Uint8Array;
-  readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is not stored. */
   readonly secretKeyHash: string;
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
@@ -28,7 +32,6 @@ export interface ProjectItem {
   readonly members: Readonly<Record<string, MemberItem>>;
   /** The end of the grace period of the identity key before the last rotation: ISO 8601. */
   readonly previousIdentityKeyUntil?: string;
-  readonly userIds: UserIdMode;
   /** The application server key: the public key of the current VAPID pair (RFC 8292), base64url. */
   readonly vapidPublicKey: string;
   /** Number of the current pair: how often the pair was rotated. */
@@ -37,19 +40,11 @@ export interface ProjectItem {
   readonly previousVapidPublicKey?: string;
   /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
-  /** The service worker that imported subscriptions may still have. */
-  readonly oldWorker?: OldWorkerItem | undefined;
-  /** Overrides the deployment's settings; null means no limit. */
-  readonly plan: Plan;
+  readonly settings: SetSettings & { readonly name: string };
   /** ISO 8601. */
   readonly createdAt: string;
   /** Since when it sends nothing: ISO 8601. Absent: it sends. */
   readonly pausedAt?: string | undefined;
-}
-
-export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
-  /** ISO 8601. */
-  readonly until: string;
 }
 
 /** A member of a project, stored under the name. */
@@ -94,7 +89,7 @@ export interface IdentityKeyItem {
  * Subscriptions, keyed by `projectPart` and `endpointHash`. Keys and hashes are binary: less to read,
  * and nothing to decode before each push.
  */
-export interface SubscriptionItem {
+export interface SubscriptionItem extends StoredChoice {
   /** `ref#part`: a project's subscriptions are stored in several partitions. */
   readonly projectPart: string;
   /** A keyed hash of the endpoint: short enough for a key, and evenly distributed whatever endpoints callers choose. */
@@ -103,10 +98,6 @@ export interface SubscriptionItem {
   readonly path: string;
   readonly p256dh: Uint8Array;
   readonly auth: Uint8Array;
-  /** `ref#userId`, if the subscription has a user id. */
-  readonly projectUser?: string | undefined;
-  /** What the visitor has chosen to receive; absent instead of empty. */
-  readonly channels?: readonly string[] | undefined;
   /** Whether it was imported, and the browser has made no choice of its own since. */
   readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
@@ -134,6 +125,12 @@ export interface UsageItem {
   readonly cap?: number | 'none' | 'closed';
   /** Epoch ms until which it is closed. Absent: until somebody opens it. */
   readonly closedUntil?: number;
+}
+
+/** A choice as a subscription has it: under the names of its members, but the user id is in the key of an index. */
+export interface StoredChoice extends Omit<Choice, 'userId'> {
+  /** `ref#userId`, if the subscription has a user id. */
+  readonly projectUser?: string | undefined;
 }
 
 /** A notification's audience, and how it is divided. */
@@ -328,25 +325,42 @@ export function storedPairNumber(number: number): number | undefined {
   return number === 0 ? undefined : number;
 }
 
-/** A visitor's choice as a subscription has it. */
+/** The attributes that store what a visitor chooses. */
+export const chosenAttributes: readonly (keyof StoredChoice)[] = choiceNames
+  .filter((name) => choiceFields[name].isChosen)
+  .map(attributeOf);
+
+/**
+ * The attributes that store a choice. Undefined: it is removed. Absent: it stays.
+ * @param keepsChosen whether what the visitor chooses stays as it is stored.
+ */
 export function storedChoice(
   project: ProjectRef,
-  { userId, channels = [], ...others }: StatedChoice,
-): { readonly [Name in 'projectUser' | 'channels']: SubscriptionItem[Name] } {
-  // A member that is not stored is a type error.
-  others satisfies Readonly<Record<keyof typeof others, never>>;
-  return {
-    projectUser: typeof userId === 'string' ? projectUser(project, userId) : undefined,
-    channels: channels.length === 0 ? undefined : channels,
-  };
+  choice: StatedChoice,
+  keepsChosen = false,
+): StoredChoice {
+  const stated = choiceNames.filter((name) =>
+    choiceFields[name].isChosen ? !keepsChosen : choice[name] !== undefined,
+  );
+  return Object.fromEntries(
+    stated.map((name) => {
+      const value = choice[name];
+      const isNothing = value === null || value?.length === 0;
+      const stored = name === 'userId' && value ? projectUser(project, String(value)) : value;
+      return [attributeOf(name), isNothing ? undefined : stored];
+    }),
+  );
+}
+
+function attributeOf(name: ChoiceName): keyof StoredChoice {
+  return name === 'userId' ? 'projectUser' : name;
 }
 
 /** The choice of a stored subscription. */
-export function choiceOf(
-  project: ProjectRef,
-  { projectUser, channels }: SubscriptionItem,
-): { readonly [Name in keyof Required<Choice>]: Choice[Name] } {
-  return { userId: projectUser?.slice(project.length + 1), channels };
+export function choiceOf(project: ProjectRef, item: StoredChoice): Choice {
+  const userId = item.projectUser?.slice(project.length + 1);
+  const stored: Choice = { ...item, userId };
+  return Object.fromEntries(choiceNames.map((name) => [name, stored[name]]));
 }
 
 /** The endpoint hashes from one position to another, part by part. */

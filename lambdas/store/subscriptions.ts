@@ -1,5 +1,6 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
+import { hasChosen, type StatedChoice } from '../../contract/wire/fields.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Subscription } from '../../contract/wire/subscription.ts';
 import {
@@ -30,7 +31,8 @@ import {
 } from './items.ts';
 
 /** A subscription as its store takes it. */
-export interface SavedSubscription extends Omit<Subscription, 'applicationServerKey'> {
+export interface SavedSubscription extends Subscription {
+  readonly choice: StatedChoice;
   /** When the request began: epoch ms. Default: now. */
   readonly requestedAt?: number | undefined;
   /** Number of the VAPID pair that it was made with, if the request names its key. */
@@ -213,27 +215,27 @@ export function subscriptionStore(
   }
 
   /**
-   * A request that names neither user id nor channels clears both, but keeps imported ones: its browser has not chosen
-   * yet. Any other request ends the import.
+   * A request that chooses nothing clears what the visitor can choose, but keeps imported choices: its browser has not
+   * chosen yet. Any other request ends the import.
    * @returns whether the subscription exists.
    */
   async function update(
     project: ProjectRef,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, vapidPairNumber, requestedAt, ...choice }: Requested,
+    { endpoint: { origin, path }, keys, choice, vapidPairNumber, requestedAt }: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
     const others = {
       origin,
       path,
       ...keys,
+      ...storedChoice(project, choice, true),
       updatedAt: requestedAt,
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     const all = { ...others, ...storedChoice(project, choice), imported: undefined };
     const earlier = isEarlier(requestedAt);
-    const hasChosen = choice.userId !== undefined || choice.channels !== undefined;
-    if (hasChosen) return (await change(project, hash, all, earlier, signal)) !== 'absent';
+    if (hasChosen(choice)) return (await change(project, hash, all, earlier, signal)) !== 'absent';
     const [own, imported] = ['attribute_not_exists', 'attribute_exists'].map((has) => ({
       ...earlier,
       expression: `${earlier.expression} AND ${has}(imported)`,
@@ -284,10 +286,10 @@ export function subscriptionStore(
     {
       endpoint: { origin, path },
       keys,
+      choice,
       assumedPairNumber = 0,
       vapidPairNumber = assumedPairNumber,
       requestedAt,
-      ...choice
     }: Requested,
     cap: number | null,
     abortSignal: AbortSignal | undefined,

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../contract/wire/errors.ts';
+import { choiceIn } from '../../contract/wire/fields.ts';
 import { type IdentityProject, limitOf, type Project } from '../../contract/wire/project.ts';
-import type { Subscription } from '../../contract/wire/subscription.ts';
+import type { SubscribeBody } from '../../contract/wire/subscription.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
 
@@ -11,7 +12,7 @@ export interface SubscribeDependencies {
   readonly clock: () => Date;
 }
 
-export interface SubscribeRequest extends Subscription {
+export interface SubscribeRequest extends SubscribeBody {
   /** When the gateway got it: epoch ms. Of two requests of a browser, the later one counts. */
   readonly requestedAt: number;
 }
@@ -24,19 +25,19 @@ export interface SubscribeRequest extends Subscription {
 export async function subscribe(
   { subscriptions, projects, clock }: SubscribeDependencies,
   remembered: IdentityProject,
-  { applicationServerKey, userIdSignature, ...subscription }: SubscribeRequest,
+  request: SubscribeRequest,
   deployedCap: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { userId } = subscription;
+  const { endpoint, keys, userId, userIdSignature, applicationServerKey, requestedAt } = request;
   const project = await expectProven(remembered, userId, userIdSignature);
-  const capOf = ({ plan }: Project) => limitOf(plan.subscriberCap, deployedCap);
+  const capOf = ({ settings }: Project) => limitOf(settings.subscriberCap, deployedCap);
   let cap = capOf(project);
   const vapidPairNumber = await pairOf();
   const assumedPairNumber = project.vapid.current.number;
   const outcome = await subscriptions.save(
     project,
-    { ...subscription, vapidPairNumber, assumedPairNumber },
+    { endpoint, keys, choice: choiceIn(request), requestedAt, vapidPairNumber, assumedPairNumber },
     cap,
     signal,
     async () => {
@@ -75,7 +76,7 @@ export async function subscribe(
   ): Promise<IdentityProject> {
     if (typeof userId !== 'string') return project;
     if (signature === undefined) {
-      if (project.userIds === 'open') return project;
+      if (project.settings.userIds === 'open') return project;
       throw new ServiceError(
         'user_id_signature_required',
         'This project accepts a "userId" only with a "userIdSignature", which your server makes.',

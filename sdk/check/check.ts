@@ -156,9 +156,8 @@ async function problemOfWorker(
   if (response) {
     // That of another site cannot be read.
     const followed = await fetchFile(serviceWorker, 'follow');
-    return followed?.redirected
-      ? fill(texts.workerRedirected, { file, target: followed.url })
-      : fill(texts.workerFile, { file, response: response.trim() });
+    const target = followed?.redirected ? ` to ${followed.url}` : '';
+    return fill(texts.workerFile, { file, response: response.trim() + target });
   }
   return registration?.waiting || registration?.installing ? texts.workerInactive : undefined;
 }

@@ -31,9 +31,6 @@ export const english = {
   workerInactive: 'It is not active yet. Close all tabs of this site, and open it again.',
   /** `{response}`: its status and type, or a redirect. */
   workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
-  /** `{target}`: URL of the redirect. */
-  workerRedirected:
-    '{file} responds with a redirect to {target}. Copy carillon-sw.js there, as text/javascript.',
   workerScope: 'The scope of {file} needs the header "Service-Worker-Allowed".',
   /** `{scopes}`: those of all workers of the site. */
   workerMissing:

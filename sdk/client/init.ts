@@ -1,7 +1,12 @@
 import { CarillonError } from '../common/error.ts';
 import { announce, openChannel } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
-import { deleteSubscription, type MakeRequest, requestOnce, type User } from '../common/service.ts';
+import {
+  deleteSubscription,
+  type MakeRequest,
+  requestOnce,
+  type SignedChoice,
+} from '../common/service.ts';
 import {
   isChanged,
   isDue,
@@ -17,7 +22,7 @@ import { unsupportedReason, watchPolicy } from './environment.ts';
 import {
   type CarillonOptions,
   type CloseOptions,
-  checkUser,
+  readChoice,
   readCloseOptions,
   readOptions,
   readSubscribeOptions,
@@ -45,15 +50,7 @@ export function init(options: CarillonOptions): CarillonClient {
   const reason = unsupportedReason(window);
   const supported = !reason;
   /** What was set on this page. What is absent applies as it is stored. */
-  let page = userOf({ ...options, channels: undefined });
-
-  /** The given members. A null user id clears what is stored. */
-  function userOf({ userId, userIdSignature, channels }: SubscribeOptions): User {
-    return {
-      ...(userId !== undefined && { userId, userIdSignature }),
-      ...(channels && { channels }),
-    };
-  }
+  let { channels: defaultChannels, ...page } = settings.choice;
 
   /** What the browser has at the scope, and what the SDK has stored. */
   async function look(): Promise<Found> {
@@ -68,14 +65,14 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   /**
-   * The user to register.
-   * @param known the stored registration. Without one, the service may have imported a user and channels for a
+   * The choice to register.
+   * @param known that of the stored registration. Without one, the service may have imported a user and channels for a
    *   subscription, which the defaults of this page must not replace.
    */
-  function userFrom(known: User | undefined, change?: User): User {
-    const { userId, userIdSignature, channels }: User = { ...known, ...page, ...change };
-    const isKept = channels === null && !userId;
-    return { userId, userIdSignature, channels: isKept ? null : (channels ?? options.channels) };
+  function choiceFrom(known: SignedChoice | undefined, change?: SignedChoice): SignedChoice {
+    const choice = { ...known, ...page, ...change };
+    if (choice.userId || choice.channels !== null) choice.channels ??= defaultChannels;
+    return choice;
   }
 
   /**
@@ -84,34 +81,39 @@ export function init(options: CarillonOptions): CarillonClient {
    */
   async function register(
     makeRequest: MakeRequest,
-    change: User = {},
+    change: SignedChoice = {},
     isAsked = false,
   ): Promise<PushSubscription | undefined> {
     const [usable, stored, registration] = await look();
-    const dueUser = (earlier: Registration | undefined, endpoint: string | undefined) => {
+    const dueChoice = (earlier: Registration | undefined, endpoint: string | undefined) => {
       const unknown = usable ? { channels: null } : { userId: null };
-      const user = userFrom(earlier ?? unknown, change);
-      const wanted = { ...project, ...user, endpoint };
-      return (isAsked || isDue(earlier, wanted, timing.now())) && user;
+      const choice = choiceFrom(earlier?.choice ?? unknown, change);
+      const wanted = { ...project, ...choice, endpoint };
+      return (isAsked || isDue(earlier, wanted, timing.now())) && choice;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.
     const isKnown = (usable || stored) && Notification.permission === 'granted';
-    if (!isAsked && !(isKnown && dueUser(stored, usable?.endpoint))) return undefined;
+    if (!isAsked && !(isKnown && dueChoice(stored, usable?.endpoint))) return undefined;
     const subscription = await subscribePage(settings, registration);
     const { endpoint } = subscription;
     return withLock(async () => {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
       const earlier = await readRegistration(scope).catch(() => stored);
-      const user = dueUser(earlier, endpoint);
+      const choice = dueChoice(earlier, endpoint);
       if (stored && !earlier && !isAsked) await endSubscription(subscription);
-      else if (user) {
-        await registerSubscription(scope, project, subscription, user, earlier, makeRequest).catch(
-          async (error) => {
-            const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
-            if (isAsked && isNew) await endSubscription(subscription);
-            throw error;
-          },
-        );
+      else if (choice) {
+        await registerSubscription(
+          scope,
+          project,
+          subscription,
+          choice,
+          earlier,
+          makeRequest,
+        ).catch(async (error) => {
+          const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
+          if (isAsked && isNew) await endSubscription(subscription);
+          throw error;
+        });
       }
       page = { ...page, ...change };
       return subscription;
@@ -120,11 +122,10 @@ export function init(options: CarillonOptions): CarillonClient {
 
   /** Registers a change, and keeps it for this page. If it is refused, all is as before. */
   async function change(given: SubscribeOptions): Promise<void> {
-    checkUser(given);
-    const changed = userOf(given);
+    const changed = readChoice(given);
     const [, stored] = await look();
     // Any other change is registered by init(), in the background.
-    if (isChanged(stored, changed)) await register(requestInteractively, changed);
+    if (isChanged(stored?.choice, changed)) await register(requestInteractively, changed);
     page = { ...page, ...changed };
   }
 
@@ -156,7 +157,7 @@ export function init(options: CarillonOptions): CarillonClient {
       const [usable, stored, registration, other] = (await look().catch(ignore)) ?? [];
       const permission = await members.permission();
       const subscribed = Boolean(usable) && !other;
-      const { userId, channels } = userFrom(stored);
+      const { userId, channels } = choiceFrom(stored?.choice);
       return {
         supported,
         reason,
@@ -174,7 +175,7 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async subscribe(given: SubscribeOptions = {}) {
-      const user = userOf(readSubscribeOptions(given));
+      const choice = readSubscribeOptions(given);
       if (!supported) {
         throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
@@ -190,7 +191,7 @@ export function init(options: CarillonOptions): CarillonClient {
       if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
-      page = { ...page, ...user };
+      page = { ...page, ...choice };
       return (await register(requestInteractively, {}, true))!;
     },
 

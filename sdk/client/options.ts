@@ -1,3 +1,4 @@
+import type { StatedChoice } from '../../contract/wire/fields.ts';
 import { channelPattern } from '../../contract/wire/formats.ts';
 import {
   invalidOption,
@@ -6,7 +7,7 @@ import {
   readUrl,
   requireMatch,
 } from '../common/option-checks.ts';
-import type { ProjectAddress } from '../common/service.ts';
+import type { ProjectAddress, SignedChoice } from '../common/service.ts';
 import { normalizeKey } from '../common/subscription.ts';
 import { workersOf } from './environment.ts';
 
@@ -70,6 +71,8 @@ export const optionNames: readonly (keyof CarillonOptions)[] = [
 
 /** The options of `init`, checked, with defaults. */
 export interface Settings {
+  /** What the page says of the visitor. Its channels are those of a browser in which nobody has chosen any. */
+  readonly choice: SignedChoice;
   readonly project: ProjectAddress;
   /** Absolute URL of the service worker's file. Empty: of a registration that does not tell. */
   readonly serviceWorker: string;
@@ -94,14 +97,13 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     serviceWorker: worker = `${origin}/carillon-sw.js`,
     scope,
     replaceWorker,
-    ...others
+    ...stated
   }: CarillonOptions = Object(options);
   const project = {
     baseUrl: readBaseUrl(baseUrl),
     projectId: readProjectId(projectId),
     applicationServerKey: readKey(applicationServerKey),
   };
-  checkUser(others);
   const urlOf = (name: keyof CarillonOptions, value: unknown) => {
     // Trusted Types are objects.
     const url = readUrl(Object(value).toJSON ? String(value) : value, baseUri);
@@ -117,20 +119,13 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
   const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
   return {
     project,
+    choice: readChoice(stated),
     serviceWorker,
     replaceWorker,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
     // `register()` does the same: a given scope is relative to the page, the default one to the worker.
     scope: scope === undefined ? defaultScope : urlOf('scope', scope),
   };
-}
-
-/** @throws {CarillonError} `invalid_options`. */
-export function readSubscribeOptions(options: SubscribeOptions): SubscribeOptions {
-  // A listener of clicks gets an event, or what a library passes as one.
-  if ('preventDefault' in options) return {};
-  checkUser(options);
-  return options;
 }
 
 /** @throws {CarillonError} `invalid_options`. */
@@ -141,13 +136,18 @@ export function readCloseOptions(options: CloseOptions): CloseOptions {
   return given;
 }
 
-/** @throws {CarillonError} `invalid_options`, also for a member that does not exist. */
-export function checkUser({
+/**
+ * The given members. A null user id clears what is stored.
+ * @throws {CarillonError} `invalid_options`, also for a member that does not exist.
+ */
+export function readChoice({
   userId,
   userIdSignature,
   channels,
   ...unknown
-}: SubscribeOptions): void {
+}: SubscribeOptions & { readonly [Name in keyof StatedChoice]?: unknown }): SignedChoice {
+  // A member of the contract that is not read here is a type error.
+  unknown satisfies Readonly<Record<keyof typeof unknown, never>>;
   for (const name of Object.keys(unknown)) throw invalidOption(name, 'unknown; see check()');
   requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
   const isName = (name: unknown) => typeof name === 'string' && channelPattern.test(name);
@@ -155,6 +155,17 @@ export function checkUser({
   if (!(channels ?? []).every?.(isName)) {
     throw invalidOption('channels', 'use a list of names: lowercase letters, digits or hyphens');
   }
+  return {
+    // The signature is of the user id beside it.
+    ...(userId !== undefined && { userId, userIdSignature }),
+    ...(channels && { channels }),
+  };
+}
+
+/** @throws {CarillonError} `invalid_options`. */
+export function readSubscribeOptions(options: SubscribeOptions): SignedChoice {
+  // A listener of clicks gets an event, or what a library passes as one.
+  return 'preventDefault' in options ? {} : readChoice(options);
 }
 
 function readKey(value: unknown): string {

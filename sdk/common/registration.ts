@@ -7,7 +7,7 @@ import {
   type ProjectAddress,
   postSubscription,
   requestOnce,
-  type User,
+  type SignedChoice,
 } from './service.ts';
 import {
   isChanged,
@@ -27,7 +27,7 @@ export async function registerSubscription(
   scope: string,
   project: ProjectAddress,
   subscription: PushSubscription,
-  user: User,
+  choice: SignedChoice,
   earlier: Registration | undefined,
   makeRequest: MakeRequest,
 ): Promise<void> {
@@ -39,23 +39,23 @@ export async function registerSubscription(
     // If this fails, the next send finds the old endpoint gone and removes it.
     await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
   }
-  const post = (registered: User) =>
+  const post = (registered: SignedChoice) =>
     postSubscription(project, subscription.toJSON(), registered, makeRequest);
-  let registered = user;
-  await post(user).catch((failure: Failure) => {
+  let registered = choice;
+  await post(choice).catch((failure: Failure) => {
     // Only a failure in the background has a response.
     if (!isReplaced || failure.response?.status !== 403) throw failure;
     // The signature of the user id may be refused: a new subscription without its user is better than none.
-    registered = { channels: user.channels };
+    registered = { ...choice, userId: undefined, userIdSignature: undefined };
     return post(registered);
   });
   await storeRegistration(scope, {
     ...project,
-    ...registered,
+    choice: registered,
     endpoint,
     registeredAt: timing.now(),
   });
-  if (isReplaced || isChanged(earlier, registered)) announce(scope);
+  if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
 }
 
 /**

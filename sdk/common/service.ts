@@ -1,4 +1,4 @@
-import type { Choice } from '../../contract/wire/choice.ts';
+import type { StatedChoice } from '../../contract/wire/fields.ts';
 import type { routes } from '../../contract/wire/routes.ts';
 import { within } from './timing.ts';
 
@@ -12,19 +12,14 @@ export interface ProjectAddress {
 }
 
 /**
- * The user of a browser, and what they chose. Of a browser that has not been registered from here, the service may have
- * imported them: it keeps what a request leaves out.
+ * What a registration says of the visitor, with the proof of the user id, which the site's server has made. Of a browser
+ * that has not been registered from here, the service may have imported it: it keeps what a request leaves out.
+ * A user id that is null is nobody, and one that is undefined is not known. Channels that are null are not known, and
+ * undefined if nobody has chosen any.
  */
-export type User = {
-  readonly [Name in keyof Choice]: Choice[Name] | null;
-} & {
-  /** Null: nobody. Undefined: not known. */
-  readonly userId?: string | null | undefined;
-  /** Proof of the user id, made by the site's server. */
-  readonly userIdSignature?: string | undefined;
-  /** Null: not known. Undefined: nobody has chosen any. */
-  readonly channels?: readonly string[] | null | undefined;
-};
+export type SignedChoice = {
+  readonly [Name in keyof StatedChoice]: StatedChoice[Name] | null;
+} & { readonly userIdSignature?: string | undefined };
 
 /** The output of `PushSubscription.toJSON()`. */
 interface SubscriptionJson {
@@ -61,14 +56,14 @@ export const backgroundPauseMs = 10_000;
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
-  user: User,
+  choice: SignedChoice,
   makeRequest: MakeRequest,
 ): Promise<void> {
-  const { channels } = user;
+  const { channels } = choice;
   const body = JSON.stringify(
     plain({
       ...subscription,
-      ...user,
+      ...choice,
       keys: plain({ ...subscription.keys }),
       channels: channels ? plain([...channels]) : undefined,
       applicationServerKey: project.applicationServerKey,

@@ -1,4 +1,4 @@
-import type { ProjectAddress, User } from './service.ts';
+import type { ProjectAddress, SignedChoice } from './service.ts';
 import { within } from './timing.ts';
 
 /**
@@ -10,7 +10,8 @@ const database = 'carillon';
 const objectStore = 'entries';
 
 /** The last registration of this browser with the service. Pages and service worker share it. */
-export interface Registration extends ProjectAddress, User {
+export interface Registration extends ProjectAddress {
+  readonly choice: SignedChoice;
   readonly endpoint: string;
   /** Milliseconds since the epoch. */
   readonly registeredAt: number;
@@ -139,19 +140,19 @@ const dayMs = 24 * 60 * 60 * 1000;
  */
 export function isDue(
   stored: Registration | undefined,
-  wanted: Partial<Registration>,
+  wanted: Partial<Registration & SignedChoice>,
   now: number,
 ): boolean {
   const ageMs = now - (stored?.registeredAt ?? Number.NaN);
-  return !(ageMs >= 0 && ageMs <= dayMs) || isChanged(stored, wanted);
+  return !(ageMs >= 0 && ageMs <= dayMs) || isChanged({ ...stored, ...stored?.choice }, wanted);
 }
 
 /** @param wanted is compared member by member: one to clear is undefined, not absent. */
-export function isChanged(
-  stored: Registration | undefined,
-  wanted: Partial<Registration>,
+export function isChanged<Value extends object>(
+  stored: Value | undefined,
+  wanted: Partial<Value>,
 ): boolean {
-  const names = Object.keys(wanted) as (keyof typeof wanted)[];
+  const names = Object.keys(wanted) as (keyof Value)[];
   return names.some((name) => textOf(stored?.[name]) !== textOf(wanted[name]));
 }
 

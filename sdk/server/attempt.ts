@@ -27,10 +27,15 @@ const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
   413: 'payload_too_large',
   429: 'rate_limited',
   500: 'internal_error',
+  502: 'unavailable',
   503: 'unavailable',
+  504: 'unavailable',
 };
 
-/** Reads an error response of the service, or of its gateway. */
+/** The service itself never responds with these: their bodies are those of any gateway. */
+const isOfGatewayOnly = (status: number) => status === 502 || status === 504;
+
+/** Reads an error response of the service, or of a gateway: only then the error has a cause. */
 export async function failureOf(response: Response): Promise<CarillonError> {
   const { status } = response;
   const code = gatewayCodes[status];
@@ -40,9 +45,11 @@ export async function failureOf(response: Response): Promise<CarillonError> {
       .json()
       .catch(() => null),
   );
-  return code && typeof message === 'string'
-    ? new CarillonError(code, message, { status, retryAfter: retryAfterSecondsOf(response) })
-    : errorOf(response);
+  const cause = `A gateway responded with ${status}, not the service.`;
+  const text = typeof message === 'string' ? message : isOfGatewayOnly(status) ? cause : undefined;
+  if (code === undefined || text === undefined) return errorOf(response);
+  const retryAfter = retryAfterSecondsOf(response);
+  return new CarillonError(code, text, { status, retryAfter, cause });
 }
 
 /** @returns undefined if the text is not JSON: it is not from Carillon. */

@@ -140,8 +140,6 @@ async function renewOnce({ oldSubscription }: SubscriptionChange): Promise<void>
     const earlier = await readRegistration(scope);
     // A page has unsubscribed meanwhile.
     if (!earlier) return endSubscription(subscription);
-    const { userId, userIdSignature, channels } = earlier;
-    const user = { userId, userIdSignature, channels };
-    return registerSubscription(scope, stored, subscription, user, earlier, requestOnce);
+    return registerSubscription(scope, stored, subscription, earlier.choice, earlier, requestOnce);
   });
 }

@@ -18,12 +18,12 @@ import {
 } from '../../admin/restore.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { tableKeys, tableNames, tableVariables } from '../../contract/infrastructure/tables.ts';
-import type { Plan } from '../../contract/wire/project.ts';
+import type { SetSettings } from '../../contract/wire/project.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { TableNames } from '../../local/stack.ts';
 import { type Database, startDatabase, tablesTemplate } from '../fixtures/database.ts';
-import { readTable } from '../fixtures/read-table.ts';
+import { readTable, readTables } from '../fixtures/read-table.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
@@ -75,12 +75,12 @@ async function restore(
 }
 
 /** Creates a project with subscriptions in the backup. */
-async function backUp(projectId: string, subscribers: number, plan: Plan = {}) {
+async function backUp(projectId: string, subscribers: number, settings: SetSettings = {}) {
   const { registry, subscriptions, find } = backup();
-  const created = await registry.create({ projectId, plan, random: randomBytes });
+  const created = await registry.create({ projectId, settings, random: randomBytes });
   const project = (await find(projectId))!;
   const stored = Array.from({ length: subscribers }, (_, index) =>
-    subscription(index % 2 === 0 ? {} : { userId: `user-${index}` }),
+    subscription(index % 2 === 0 ? {} : { choice: { userId: `user-${index}` } }),
   );
   await Promise.all(stored.map((one) => subscriptions.save(project, one, null)));
   return { ...created, stored, projectId, ref: project.ref, stored0: stored[0]! };
@@ -91,12 +91,8 @@ type Restored = 'projects' | 'vapidKeys' | 'identityKeys' | 'subscriptions' | 'u
 /** The items of a table on both sides: in the same form, but for counters, whose parts may differ. */
 async function itemsOf(tables: TableNames, only?: readonly Restored[]) {
   const wanted = only ?? (['projects', 'vapidKeys', 'identityKeys', 'subscriptions'] as const);
-  const read = await Promise.all(
-    wanted.map((name) => readTable(database.dynamo, tables[tableVariables[name]])),
-  );
-  return read.map((table) =>
-    table.map((item) => JSON.stringify(Object.entries(item).sort())).sort(),
-  );
+  const entries = wanted.map((name) => [tableVariables[name], tables[tableVariables[name]]]);
+  return readTables(database.dynamo, Object.fromEntries(entries));
 }
 const sameItems = async () => expect(await itemsOf(database.tables)).toEqual(await itemsOf(names));
 

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { isInProgress } from '../../contract/wire/notification-status.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { judgedOf, outcomeRows } from '../fixtures/outcome-rows.ts';
 import { accessibilityFaults } from './fixtures/accessibility-faults.ts';
@@ -22,6 +23,12 @@ import { type BrowserStack, startBrowserStack } from './fixtures/stack.ts';
 
 const desktop = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
+/** A screen of 1,280 × 1,024 (WCAG 1.4.10). */
+const at400Percent = { width: 320, height: 256 };
+const betweenWidths = Array.from({ length: 16 }, (_, at) => ({
+  width: 355 + 70 * at,
+  height: 800,
+}));
 
 /** Everything that the club has sent. */
 const all = [...outcomes, ...broadcasts(30)];
@@ -38,6 +45,11 @@ const empty: ProjectResult = {
 
 /** A folder for pictures of all views, such as those of the documentation. Default: none are made. */
 const { PICTURES } = process.env;
+
+/** Another notification with the same results. */
+function copyOf(notification: NotificationResult): NotificationResult {
+  return { ...notification, id: notification.id.replace(/.{12}$/, '0'.repeat(12)) };
+}
 
 describeWith('chromium', 'the console of a football club', (executablePath) => {
   let stack: BrowserStack;
@@ -117,22 +129,36 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       await page.type('#send-body', 'Members also get free delivery. Order before Friday noon.');
       await page.type('#send-url', 'https://www.northgate.example/shop/scarves');
       await tab.click('radio', 'Some subscribers');
-      await tab.click('checkbox', 'shop 2,409');
+      await tab.click('checkbox', 'shop 2,400');
     },
     question: async () => {
       await open('/send');
       await page.type('#send-title', 'Team news');
       await page.focus('#send-title');
       await page.keyboard.press('Enter');
-      await page.waitForSelector('[role=dialog]');
+      await page.waitForSelector('dialog[open]');
+    },
+    doubt: async () => {
+      await states.question!();
+      shown = { ...shown, fault: 'error' };
+      await tab.confirm();
+      await page.waitForSelector('#doubt');
+    },
+    personal: async () => {
+      await open('/send');
+      await page.type('#send-title', 'Hello {{name}}');
+      await tab.click('radio', 'Certain users');
+      await tab.click('checkbox', 'A text for each user');
+      await page.type('#send-recipients', 'userId,name\nada,"Lovelace, Ada"\ngrace,Grace\n');
+      await tab.click('button', 'Next recipient');
     },
     options: async () => {
       await open('/send');
       await tab.click('radio', 'Certain users');
-      await tab.click('button', 'Narrow down');
+      await tab.click('checkbox', 'Narrow down by channel or last visit');
       await tab.click('summary', 'Options');
       await tab.click('button', 'Add a button');
-      await page.type('#send-ttl', '-');
+      await page.type('#send-appBadge', '-');
       await tab.click('summary', 'Code');
       await page.focus('#send-title');
       await page.keyboard.press('Enter');
@@ -148,7 +174,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     menu: async () => {
       await open();
       await page.click('.account');
-      await page.waitForSelector('[role=menu]');
+      await page.waitForSelector('[popover]:popover-open');
     },
     loading: () => openDuring('silence', 'main [aria-label=Loading]'),
     error: () => openDuring('error', 'main [role=alert]'),
@@ -169,7 +195,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       page.$eval(selector, (element) => element.getBoundingClientRect().bottom);
     const leading = await page.$$eval('[data-variant=filled]', (buttons) =>
       buttons
-        .filter((button) => button.checkVisibility() && button.closest('[role=dialog]') === null)
+        .filter((button) => button.checkVisibility() && button.closest('dialog[open]') === null)
         // The colours of the ink pair.
         .filter((button) => getComputedStyle(button).backgroundColor === 'rgb(28, 25, 23)')
         .map((button) => button.textContent),
@@ -189,17 +215,14 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     }
     if (view === 'overview') {
       expect(await bottomOf('[data-figure]')).toBeLessThan(desktop.height);
-      expect(await bottomOf('[role=img] line')).toBeLessThan(desktop.height);
+      expect(await bottomOf('.chart')).toBeLessThan(desktop.height);
     }
   }
 
-  /** What is beside the screen or over another text, with texts at 200 %. */
-  async function faultsOfLargeTexts() {
+  /** What is beside the screen, or over another text. */
+  async function overlapsAt(sizes: readonly { readonly width: number; readonly height: number }[]) {
     const faults: string[] = [];
-    await page.evaluate(() => {
-      document.documentElement.style.fontSize = '200%';
-    });
-    for (const size of [desktop, phone]) {
+    for (const size of sizes) {
       await page.setViewport(size);
       const found = await page.evaluate(findOverlaps);
       faults.push(...found.map((fault) => `${fault} (${size.width})`));
@@ -209,13 +232,23 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
 
   // One visit for all rules: the way to a state takes longer than each of them.
   test.each(Object.entries(states))(
-    'what holds for every state of a view, in each width, in light, dark and with large texts: %s',
+    'what holds for every state of a view, in each width, in light, dark, at 400 % and with large texts: %s',
     async (name, reach) => {
       await reach();
       expect((await textOf('body')).match(gone)?.[0]).toBeUndefined();
       await expectDesktop(name);
       expect(await accessibilityFaults(page)).toEqual([]);
-      expect(await faultsOfLargeTexts()).toEqual([]);
+      await page.setViewport(phone);
+      expect(await page.evaluate(findSmallTargets)).toEqual([]);
+      for (const size of [phone, at400Percent]) {
+        await page.setViewport(size);
+        expect([size.width, await page.evaluate(findHiddenFocus)]).toEqual([size.width, []]);
+      }
+      expect(await overlapsAt(betweenWidths)).toEqual([]);
+      await page.evaluate(() => {
+        document.documentElement.style.fontSize = '200%';
+      });
+      expect(await overlapsAt([desktop, phone])).toEqual([]);
     },
   );
 
@@ -361,6 +394,122 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     }
   });
 
+  test('the columns of the overview lead to their notifications, and say their values without a mouse', async () => {
+    await open();
+    const columns = await page.$$eval('.chart a', (links) => links.map((link) => link.ariaLabel));
+    expect(columns).toHaveLength(14);
+    expect(columns[12]).toMatch(/^4,100 delivered, 310 clicked, 120 failed, 7,800 not attempted: /);
+    await page.focus('.chart a:nth-of-type(14)');
+    await tab.expectText('main', '11,364 delivered, 1,250 clicked, 726 failed, 0 not attempted');
+    await page.keyboard.press('Enter');
+    await tab.expectView(partly.title);
+  });
+
+  test('nothing that is in progress has a rate', async () => {
+    const running = all.filter(({ status }) => isInProgress(status));
+    for (const view of ['', '/notifications', ...running.map(({ id }) => `/notifications/${id}`)]) {
+      await open(view, { notifications: [...running, ...running.map(copyOf)] });
+      expect(await textOf()).not.toContain('%');
+    }
+  });
+
+  test('what is in progress is read again in lists, until it is over', async () => {
+    await open('/notifications');
+    await tab.expectText('tbody tr', '8,012 so far');
+    const ended = { ...sending, status: 'sent' as const };
+    shown = { ...shown, notifications: [ended, ...all.slice(1)] };
+    await tab.expectText('tbody tr [data-outcome]', 'Sent');
+  });
+
+  test('the exact time of a notification is on its page, with its zone', async () => {
+    await openNotification(partly);
+    await tab.expectText('dl', 'Nov 27, 2026, 12:00:00 PM GMT');
+  });
+
+  test('filters are in the address: Back, Forward and a reload find them again', async () => {
+    await open('/notifications');
+    await page.type('[type=search]', 'Okafor');
+    await page.select('[aria-label=Audience]', 'all');
+    await tab.expectText('#searched', 'matches in');
+    const found = await textsOf('tbody a');
+    await (await page.$('tbody tr'))!.click();
+    await tab.expectView(sending.title);
+    await page.goBack();
+    await tab.expectView('Notifications');
+    expect(await textsOf('tbody a')).toEqual(found);
+    await page.goForward();
+    await tab.expectView(sending.title);
+    await page.click('main a[href*="notifications?"]');
+    await tab.expectView('Notifications');
+    expect(await page.$eval('[type=search]', (input) => (input as HTMLInputElement).value)).toBe(
+      'Okafor',
+    );
+    expect(page.url()).toMatch(/notifications\?search=Okafor&audience=all$/);
+  });
+
+  test('Back finds a long list where it was left', async () => {
+    await open('/notifications');
+    await page.evaluate(() => scrollTo(0, 900));
+    await page.evaluate(() =>
+      document.querySelector<HTMLElement>('tbody tr:nth-child(20) a')!.click(),
+    );
+    await tab.expectView(all[19]!.title);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    await page.goBack();
+    await tab.expectView('Notifications');
+    await page.waitForFunction(() => scrollY === 900);
+  });
+
+  test('of 5,000 notifications the oldest is found by one press, and each page is loaded once', async () => {
+    const many = broadcasts(4999);
+    const oldest = { ...copyOf(many.at(-1)!), title: 'The very first' };
+    let reads = 0;
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname.endsWith('/notifications')) reads++;
+    });
+    await open('/notifications', { notifications: [...many, oldest] });
+    await page.type('[type=search]', 'very first');
+    await tab.click('button', 'Search older');
+    await tab.expectText('#searched', '1 match in 5,000 notifications');
+    expect(reads).toBe(50);
+    await tab.click('link', 'Overview');
+    await tab.expectView('Overview');
+    await page.goBack();
+    await tab.expectText('#searched', '1 match in 5,000 notifications');
+    // The newest ones.
+    expect(reads).toBeLessThanOrEqual(52);
+  });
+
+  test.each([
+    [1366, 650],
+    [1280, 720],
+    [1920, 600],
+  ])('at %i × %i, with an image and a long text, sending is in sight', async (width, height) => {
+    await page.setViewport({ width, height });
+    await open('/send');
+    await page.type('#send-title', longTitle);
+    await page.$eval('#send-body', (field) => {
+      Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')!.set!.call(
+        field,
+        'A long text. '.repeat(100),
+      );
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await tab.click('summary', 'Options');
+    await page.type('#send-image', 'https://www.northgate.example/image.png');
+    for (const top of [0, 400, 5000]) {
+      await page.evaluate((y) => scrollTo(0, y), top);
+      expect(await isSeen('aside [type=submit]')).toBe(true);
+    }
+  });
+
+  /** Whether the middle of an element is on the screen, with nothing over it. */
+  const isSeen = (selector: string) =>
+    page.$eval(selector, (element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    });
+
   test('on a phone, the preview comes before the audience, and sending is always in reach', async () => {
     await page.setViewport(phone);
     await open('/send');
@@ -425,7 +574,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
 
   test('an action of a failure opens the form with the notification', async () => {
     await openNotification(partly);
-    await tab.click('link', 'Edit a copy');
+    await tab.click('button', 'Edit a copy');
     await tab.expectView('New notification');
     expect(await page.$eval('#send-title', (input) => (input as HTMLInputElement).value)).toBe(
       partly.title,
@@ -460,6 +609,48 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
   );
 });
 
+/** Runs in the page: moves the focus through it. @returns what is covered, or beside the screen, when it has the focus. */
+function findHiddenFocus(): readonly string[] {
+  const stops = [
+    ...document.querySelectorAll<HTMLElement>(
+      'main :is(a, button, input, select, textarea, summary, [tabindex="0"])',
+    ),
+  ].filter((element) => element.checkVisibility() && element.tabIndex >= 0);
+  return stops.flatMap((stop) => {
+    stop.focus();
+    // Disabled, or behind a dialog.
+    if (document.activeElement !== stop) return [];
+    // What is invisible is drawn by its label.
+    const drawn =
+      getComputedStyle(stop).opacity === '0' || stop.offsetWidth < 2
+        ? (stop.closest('label') ?? stop.parentElement!)
+        : stop;
+    const { left, right, top, bottom } = drawn.getBoundingClientRect();
+    const x = Math.max(0, left) + Math.min(right - Math.max(0, left), innerWidth) / 2;
+    // Its beginning, or its end, is seen.
+    const isSeen = [top + 4, bottom - 4, (top + bottom) / 2].some((y) => {
+      const at = document.elementFromPoint(x, y);
+      return (
+        at !== null &&
+        (drawn.contains(at) || at.contains(drawn)) &&
+        !at.closest('.send-bar:not(:focus-within)')
+      );
+    });
+    return isSeen ? [] : [`${stop.outerHTML.slice(0, 120)} at ${Math.round(top)}`];
+  });
+}
+
+/** Runs in the page. Links in a text may be as high as it is (WCAG 2.5.8), and those in a chart are in the list too. */
+function findSmallTargets(): readonly string[] {
+  const targets =
+    'a, button, summary, select, textarea, input:not([type=checkbox], [type=radio]), .mantine-Chip-label, .mantine-SegmentedControl-label';
+  return [...document.querySelectorAll<HTMLElement>(targets)]
+    .filter((element) => element.checkVisibility() && element.closest('[aria-hidden]') === null)
+    .filter((element) => !element.matches('.skip, td a, .chart a'))
+    .filter((element) => element.getBoundingClientRect().height < 40)
+    .map((element) => `${element.outerHTML.slice(0, 120)}: ${element.clientHeight}`);
+}
+
 /** Runs in the page, after its observers of size have. */
 async function findOverlaps(): Promise<readonly string[]> {
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
@@ -470,7 +661,13 @@ async function findOverlaps(): Promise<readonly string[]> {
     .filter((element) => element.checkVisibility() && element.children.length === 0)
     // What is fixed is over the rest on purpose, and a link covers its row.
     .filter((element) => element.closest('.send-bar') === null)
-    .map((element) => ({ element, box: element.getBoundingClientRect() }));
+    .map((element) => {
+      const box = element.getBoundingClientRect();
+      // What is scrolled away in a part of the page is over nothing.
+      const part = element.closest('.aside > :first-child')?.getBoundingClientRect();
+      const bottom = Math.min(box.bottom, part?.bottom ?? box.bottom);
+      return { element, box: { top: box.top, left: box.left, right: box.right, bottom } };
+    });
   const overlapping = boxes.flatMap(({ element, box }, index) =>
     boxes
       .slice(index + 1)

@@ -115,7 +115,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await go(project, `/notifications/${notificationId}`, '#funnel');
     await tab.expectText('body', `by ${hostile}`);
     expect(requested.filter((url) => url.includes('evil'))).toEqual([]);
-    await page.click('main a[href$="/send"]');
+    await tab.click('button', 'Send again');
     await tab.click('summary', 'Options');
     await tab.expectText('body', 'evil.example');
     // No channel has such a name.
@@ -187,7 +187,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'nobody');
     await tab.confirm();
-    await tab.expectText('aside .test-result', 'None of these users is subscribed.');
+    await tab.expectText('aside .test-result', 'This user is not subscribed.');
     await tab.click('button', 'Another user id');
     await tab.type('Your user id', 'ada');
     await tab.confirm();
@@ -208,7 +208,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await page.keyboard.press('Enter');
     await tab.expectText('body', 'ada has 2 browsers.');
     await tab.click('button', 'Remove browser 1');
-    await tab.expectText('[role=dialog]', 'Remove 1 browser of ada?');
+    await tab.expectText('dialog[open]', 'Remove 1 browser of ada?');
     await tab.confirm();
     await tab.expectText('#user', 'Removed 1 browser of ada.');
     await tab.expectText('#user', 'ada has 1 browser.');

@@ -14,7 +14,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
   /** A site of a project that requires signatures. */
   async function newSite() {
     const { project, site } = await session.newSite();
-    await session.stack.registry.change(project.projectId, { userIds: 'signed' });
+    await session.stack.registry.set(project.projectId, { userIds: 'signed' });
     return { project, site, url: `${site.origin}/` };
   }
 
@@ -85,7 +85,9 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const view = await session.open(url);
     await view.identify('ada', signature);
     expect(await session.stack.subscriptions(project)).toEqual([{ ...renewed, userId: 'ada' }]);
-    expect(await view.page.evaluate(readEntry, url)).toMatchObject({ userIdSignature: signature });
+    expect(await view.page.evaluate(readEntry, url)).toMatchObject({
+      choice: { userIdSignature: signature },
+    });
   });
 
   test('a signature that is refused in the background: a page view subscribes again without the user id', async () => {
@@ -115,7 +117,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
       site.files.set('/', page.replace('init({', `init({ ...${JSON.stringify(user)},`));
       const view = await session.open(url);
       await view.page.evaluate(registrationSettled);
-      return view.page.evaluate(readEntry, url);
+      return (await view.page.evaluate(readEntry, url)).choice;
     };
     const userIdSignature = await rotate(project);
     const resigned = { userId: 'ada', userIdSignature };

@@ -26,6 +26,7 @@ const everyOption: Required<CarillonOptions> = {
 test('by default, the service worker and its scope are at the root of the site', () => {
   expect(readOptions(options, page, site)).toEqual({
     project: { baseUrl: 'https://push.example', projectId: 'demo', applicationServerKey: key },
+    choice: {},
     serviceWorker: 'https://shop.example/carillon-sw.js',
     url: 'https://shop.example/carillon-sw.js',
     scope: 'https://shop.example/',
@@ -182,7 +183,7 @@ test('subscribe() takes what it documents, and the event of a click', () => {
     ...{ userId: null, userIdSignature: 'signature' },
     channels: ['news', 'flash-sales-2026'],
   };
-  expect(readSubscribeOptions(all)).toBe(all);
+  expect(readSubscribeOptions(all)).toEqual(all);
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
   const ofLibrary = { type: 'click', preventDefault() {}, nativeEvent: {} };
   for (const event of [new Event('click'), ofLibrary]) {

@@ -7,7 +7,7 @@ import {
   type MakeRequest,
   postSubscription,
   requestOnce,
-  type User,
+  type SignedChoice,
 } from '../../sdk/common/service.ts';
 import { timing } from '../../sdk/common/timing.ts';
 import {
@@ -46,7 +46,7 @@ async function startService(...responses: readonly RequestListener[]) {
     (timeoutMs?: number): MakeRequest =>
     (url, init) =>
       requestInteractively(url, init, timeoutMs, virtual);
-  const post = (user: Partial<User> = {}, makeRequest = interactive()) =>
+  const post = (user: Partial<SignedChoice> = {}, makeRequest = interactive()) =>
     postSubscription(project, subscription, user, makeRequest);
   return { project, interactive, post, requests, waits };
 }

@@ -7,12 +7,14 @@ const wanted = {
   baseUrl: 'https://push.example',
   projectId: 'demo',
   applicationServerKey: 'key',
+  endpoint: 'https://fcm.googleapis.com/a',
   userId: 'ada',
   channels: ['news', 'sales'],
-  endpoint: 'https://fcm.googleapis.com/a',
 };
+const { userId, channels, ...address } = wanted;
 // As the browser's storage returns it: not the same array.
-const stored = { ...wanted, channels: [...wanted.channels], registeredAt: now - hourMs };
+const choice = { userId, channels: [...channels] };
+const stored = { ...address, choice, registeredAt: now - hourMs };
 
 test('a registration that is an hour old and unchanged is not due', () => {
   expect(isDue(stored, wanted, now)).toBe(false);
@@ -51,8 +53,7 @@ test.each([
   [undefined, ['news']],
   [undefined, []],
 ])('a registration with the channels %j is due for %j', (channels, other) => {
-  const { channels: _, ...without } = stored;
-  const before = channels === undefined ? without : { ...without, channels };
+  const before = { ...stored, choice: channels === undefined ? { userId } : { userId, channels } };
   expect(isDue(before, { channels: other }, now)).toBe(true);
   expect(isDue(before, { channels }, now)).toBe(false);
 });

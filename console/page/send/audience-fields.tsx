@@ -1,5 +1,4 @@
 import {
-  Anchor,
   Button,
   Checkbox,
   Chip,
@@ -19,22 +18,27 @@ import { limits } from '../../../contract/wire/limits.ts';
 import { type AudienceCounts, channelsByCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
 import { useProject } from '../calls.ts';
+import { estimateText } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { useSession } from '../session.ts';
+import { Hint } from '../view.tsx';
+import { readTable } from './recipients.ts';
 import { fieldId, SendField, useIssue } from './send-field.tsx';
 import {
   type AudienceChoice,
   fields,
   linesOf,
   namesIn,
-  recipientsOf,
+  oddUserIds,
   type SendForm,
+  splitUserIds,
   usersField,
 } from './send-form.ts';
 
 /** To whom the notification goes. Another choice keeps what was entered for this one. */
 export function AudienceFields() {
-  const { draft: form, change } = useSession();
+  const { draft, change } = useSession().writing;
+  const { form } = draft;
   const { data: project } = useProject();
   const choices: Readonly<Record<AudienceChoice, readonly [name: string, hint: string]>> = {
     everyone: ['Everyone', project ? countOf(project.subscribers, 'subscriber') : ''],
@@ -71,19 +75,37 @@ export function AudienceFields() {
             onChange={(event) => change({ isPersonal: event.currentTarget.checked })}
           />
           <SendField key={usersField(form)} name={usersField(form)} />
-          <Anchor
-            component="button"
-            type="button"
-            style={{ alignSelf: 'start' }}
-            aria-expanded={form.isNarrowed}
-            onClick={() => change({ isNarrowed: !form.isNarrowed })}
-          >
-            {form.isNarrowed ? 'Do not narrow down' : 'Narrow down'}
-          </Anchor>
+          {!form.isPersonal && <OddUserIds />}
+          <Checkbox
+            label="Narrow down by channel or last visit"
+            checked={form.isNarrowed}
+            onChange={(event) => change({ isNarrowed: event.currentTarget.checked })}
+          />
           {form.isNarrowed && <Conditions />}
         </>
       )}
     </Stack>
+  );
+}
+
+/** Lines that may be several user ids, which somebody else has separated in another way. */
+function OddUserIds() {
+  const { draft, change } = useSession().writing;
+  const odd = oddUserIds(draft.form);
+  if (odd.length === 0) return null;
+  const more = odd.length > 1 ? ` So ${odd.length > 2 ? 'are' : 'is'} ${odd.length - 1} more.` : '';
+  return (
+    <Group gap="xs" role="status" id="odd-users">
+      <Hint>
+        “<bdi>{odd[0]}</bdi>” is one user id.{more}
+      </Hint>
+      <Button
+        variant="default"
+        onClick={() => change({ userIds: splitUserIds(draft.form.userIds) })}
+      >
+        Split it
+      </Button>
+    </Group>
   );
 }
 
@@ -93,12 +115,13 @@ const mostChips = 12;
 /** The channels and the last visit that select a part of the subscribers. */
 function Conditions() {
   const { sample, subscribers = 0 } = useProject().data ?? {};
-  const { draft, change } = useSession();
-  const chosen = linesOf(draft.channels);
+  const { draft, change } = useSession().writing;
+  const { form } = draft;
+  const chosen = linesOf(form.channels);
   const setChosen = (names: readonly string[]) => change({ channels: names.join('\n') });
   const size = (found: number) =>
     sample !== undefined && sample.subscribers > 0
-      ? countText(Math.round((found / sample.subscribers) * subscribers))
+      ? estimateText(found, sample.subscribers, subscribers)
       : '';
   const counts = new Map(sample === undefined ? [] : channelsByCount(sample).slice(0, mostChips));
   const channels = [...new Set([...counts.keys(), ...chosen])];
@@ -106,7 +129,7 @@ function Conditions() {
     value: days,
     label: `Within ${days} days (${size(found)})`,
   }));
-  const days = draft.seenWithinDays;
+  const days = form.seenWithinDays;
   const isOther = days !== '' && counted.every(({ value }) => value !== days);
   const issue = useIssue('channels');
   return (
@@ -156,41 +179,31 @@ function Conditions() {
 
 /** Adds a channel that has no chip. */
 function OtherChannel({ onAdd }: { onAdd: (name: string) => void }) {
-  const [text, setText] = useState<string>();
-  const [error, setError] = useState<string>();
-  if (text === undefined) {
-    return (
-      <Button
-        variant="default"
-        radius="xl"
-        leftSection={<Icon name="plus" />}
-        onClick={() => setText('')}
-      >
-        Other
-      </Button>
-    );
-  }
-  function add(name: string) {
-    const isChannel = channelPattern.test(name);
-    if (isChannel) onAdd(name);
-    if (isChannel || name === '') setText(undefined);
-    else setError('Use lowercase letters, digits and hyphens.');
+  const [text, setText] = useState('');
+  const name = text.trim();
+  const isChannel = channelPattern.test(name);
+  function add() {
+    if (!isChannel) return;
+    onAdd(name);
+    setText('');
   }
   return (
     <TextInput
       aria-label="Other channel"
-      placeholder="Name of a channel"
-      error={error}
-      autoFocus
+      placeholder="Other"
+      radius="xl"
+      w="9rem"
+      leftSection={<Icon name="plus" />}
+      error={name !== '' && !isChannel && 'Use lowercase letters, digits and hyphens.'}
       maxLength={limits.channelNameLength}
       value={text}
       onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={() => add(text.trim())}
+      onBlur={add}
       onKeyDown={(event) => {
         if (event.key !== 'Enter') return;
         // It would send the form.
         event.preventDefault();
-        add(text.trim());
+        add();
       }}
     />
   );
@@ -198,14 +211,16 @@ function OtherChannel({ onAdd }: { onAdd: (name: string) => void }) {
 
 /** How many a notification is for. */
 export interface AudienceSize {
-  /** What is known of the number: `about` from a sample, `up to` for several conditions. Empty: it is exact. */
-  readonly precision: '' | 'about' | 'up to';
+  /** What is known of the number: `about` from a sample, `at most` for several conditions. Empty: it is exact. */
+  readonly precision: '' | 'about' | 'at most' | 'at most about';
   /** Such as `2,900`, `everyone`. */
   readonly number: string;
   /** What is counted: `subscribers` or `users`. */
   readonly noun: string;
   /** Part of the subscribers, if it is known. */
   readonly part?: number;
+  /** What should be known of the number. */
+  readonly note?: string | undefined;
   /** Why it is nobody, if that is sure. */
   readonly nobody?: string | undefined;
 }
@@ -217,8 +232,16 @@ export function audienceSize(
   sample: AudienceCounts | undefined,
 ): AudienceSize {
   if (form.to === 'users') {
-    const { length } = form.isPersonal ? recipientsOf(form.recipients) : linesOf(form.userIds);
-    return exactly(length, 'user', length === 0 ? 'Enter the id of a user.' : undefined);
+    const ids = form.isPersonal
+      ? readTable(form.recipients).recipients.map(({ userId }) => userId)
+      : linesOf(form.userIds);
+    const { size } = new Set(ids);
+    const repeated = ids.length - size;
+    return {
+      ...exactly(size, 'user', size === 0 ? 'Enter the id of a user.' : undefined),
+      ...(form.isNarrowed && size > 0 && { precision: 'at most' }),
+      note: repeated > 0 ? `${countOf(repeated, 'duplicate')} left out` : undefined,
+    };
   }
   if (subscribers === 0) return exactly(0, 'subscriber', 'Nobody is subscribed yet.');
   if (form.to === 'everyone') {
@@ -233,15 +256,17 @@ export function audienceSize(
   }
   const whole = sample.subscribers;
   const parts = given.map((name) => countOfSample(name, form, sample));
-  const part = Math.min(...parts.map((found = whole) => found), whole) / whole;
+  const found = Math.min(...parts.map((one = whole) => one), whole);
+  const part = found / whole;
   const isSample = whole < subscribers;
   const isMaximum =
     parts.length > 1 || linesOf(form.channels).length > 1 || parts.includes(undefined);
   // None in a sample is not none at all.
   if (part === 0 && isSample) return { precision: '', number: 'a few', noun, part };
   if (part === 0) return exactly(0, 'subscriber', 'No subscriber meets this.');
-  const number = countText(Math.round(part * subscribers));
-  return { precision: isMaximum ? 'up to' : isSample ? 'about' : '', number, noun, part };
+  const number = estimateText(found, whole, subscribers);
+  const precision = isMaximum ? (isSample ? 'at most about' : 'at most') : isSample ? 'about' : '';
+  return { precision, number, noun, part };
 }
 
 function exactly(count: number, noun: string, nobody?: string): AudienceSize {
@@ -251,8 +276,11 @@ function exactly(count: number, noun: string, nobody?: string): AudienceSize {
 /** How many of the sample meet a condition. Undefined: it does not say. */
 function countOfSample(name: FieldName, form: SendForm, sample: AudienceCounts) {
   if (name === 'seenWithinDays') return sample.seenWithinDays[form.seenWithinDays as '7'];
-  if (name !== 'channels') return undefined;
-  return linesOf(form.channels).reduce((sum, one) => sum + (sample.channels[one] ?? 0), 0);
+  const chosen = linesOf(form.channels);
+  const isCut = Object.keys(sample.channels).length >= limits.sampledChannels;
+  const isUnknown = isCut && chosen.some((one) => !Object.hasOwn(sample.channels, one));
+  if (name !== 'channels' || isUnknown) return undefined;
+  return chosen.reduce((sum, one) => sum + (sample.channels[one] ?? 0), 0);
 }
 
 /** `about 2,900`, `2 users`, as buttons have it: that they are subscribers is understood. */

@@ -36,10 +36,15 @@ export function issueAt(issues: readonly Issue[], path: string): string | undefi
   if (/^[A-Z]/.test(issue.message)) return `${issue.message}.`;
   // The position tells which user id or recipient is meant, and the last name which of its values.
   const [position, ...members] = issue.path.slice(path.length + 1).split(/\]?\./);
-  const firstLine = path === 'recipients' ? 2 : 1;
-  const line = position ? ` in line ${Number.parseInt(position, 10) + firstLine}` : '';
+  // A table has its names in the first row.
+  const placeOf = (index: string) =>
+    path === 'recipients'
+      ? `row ${Number.parseInt(index, 10) + 2}`
+      : `line ${Number.parseInt(index, 10) + 1}`;
+  const line = position ? ` in ${placeOf(position)}` : '';
   const member = members.length > 0 ? `: ${members.at(-1)}` : '';
-  const message = issue.message.replace(/"([\w.[\]]+)"/g, (quoted, named: string) => {
+  const text = issue.message.replace(/recipients\[(\d+)\]/g, (_, index: string) => placeOf(index));
+  const message = text.replace(/"([\w.[\]]+)"/g, (quoted, named: string) => {
     const other = fieldAt(named === 'action' ? `${path}[0].action` : named);
     return other === undefined ? quoted : `“${other.label}”`;
   });
@@ -63,10 +68,10 @@ export const Fields = ({ legend, children }: { legend: string; children: ReactNo
 
 /** The control of a field of send, as the table of fields describes it. */
 export function SendField({ name }: { readonly name: FieldName }) {
-  const { draft, change } = useSession();
+  const { draft, change } = useSession().writing;
   const { label, hint } = fields[name];
   const issue = useIssue(name);
-  const value = draft[name];
+  const value = draft.form[name];
   if (typeof value === 'string') {
     return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
   }
@@ -94,7 +99,7 @@ const inputTypes: Readonly<Record<string, string>> = { url: 'url', time: 'dateti
 
 /** A field whose value is typed, or chosen from texts. */
 function TextField({ path, value, onChange }: TextFieldProps) {
-  const { label, hint, kind, max, format, lines, placeholder, choices, isRequired } =
+  const { label, hint, kind, max, format, lines, placeholder, choices, unit, isRequired } =
     fieldAt(path)!;
   const isProse = kind === 'text';
   const used = isProse && format === undefined && `${[...value].length} of ${countText(max!)}`;
@@ -116,8 +121,9 @@ function TextField({ path, value, onChange }: TextFieldProps) {
       onChange(event.currentTarget.value),
   };
   if (choices !== undefined) {
-    const data = Object.entries(choices).map(([choice, text]) => ({ value: choice, label: text }));
-    return <NativeSelect {...shared} data={[{ value: '', label: 'Default' }, ...data]} />;
+    const known: Readonly<Record<string, string>> = { '': 'Default', ...choices };
+    const data = Object.entries({ ...known, [value]: known[value] ?? `${value} ${unit}` });
+    return <NativeSelect {...shared} data={data.map(([value, label]) => ({ value, label }))} />;
   }
   // User ids, channels and data are no words of a language.
   const typed = {
@@ -140,10 +146,23 @@ function TextField({ path, value, onChange }: TextFieldProps) {
 
 const addButtonId = 'add-action';
 
+/** The name tells the buttons apart for the sender's own code. Who writes here need not know it. */
+const shownButtonFields = (Object.keys(buttonFields) as (keyof ButtonForm)[]).filter(
+  (name) => name !== 'action',
+);
+
+function newButton(others: readonly ButtonForm[]): ButtonForm {
+  const names = ['button-1', 'button-2'];
+  return {
+    ...emptyButton,
+    action: names.find((name) => others.every(({ action }) => action !== name))!,
+  };
+}
+
 /** The buttons of the notification. */
 function ButtonFields() {
-  const { draft, change } = useSession();
-  const { actions } = draft;
+  const { draft, change } = useSession().writing;
+  const { actions } = draft.form;
   const ofAll = useContext(IssuesContext).filter(({ path }) => path === 'actions');
   const issue = issueAt(ofAll, 'actions');
   const setAction = (index: number, changes: Partial<ButtonForm>) =>
@@ -160,7 +179,7 @@ function ButtonFields() {
       )}
       {actions.map((action, index) => (
         <Fields key={index} legend={`Button ${index + 1}`}>
-          {(Object.keys(buttonFields) as (keyof ButtonForm)[]).map((name) => (
+          {shownButtonFields.map((name) => (
             <TextField
               key={name}
               path={`actions[${index}].${name}`}
@@ -187,7 +206,8 @@ function ButtonFields() {
         id={addButtonId}
         aria-disabled={actions.length >= limits.actions}
         onClick={() => {
-          if (actions.length < limits.actions) change({ actions: [...actions, emptyButton] });
+          if (actions.length < limits.actions)
+            change({ actions: [...actions, newButton(actions)] });
         }}
       >
         Add a button

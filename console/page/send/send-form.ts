@@ -1,3 +1,4 @@
+import { countText } from '../../../contract/text/text.ts';
 import { conditionsOf, hasConditions } from '../../../contract/wire/content.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { issuesOf } from '../../../contract/wire/fields.ts';
@@ -17,8 +18,12 @@ import {
   fieldGroups,
   sendFields,
 } from '../../../contract/wire/send-fields.ts';
+import { audienceText } from '../../../contract/wording/delivery-verdict.ts';
 import { type FieldText, fieldTexts } from '../../../contract/wording/field-texts.ts';
 import { timeText } from '../format.ts';
+import { readTable, tableIssue } from './recipients.ts';
+
+export type { Recipient } from './recipients.ts';
 
 /** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */
 
@@ -31,6 +36,7 @@ interface FormField extends FieldText {
   readonly format?: string;
   /** Rows of a text with several lines. */
   readonly lines?: number;
+  readonly unit?: string;
   readonly isRequired?: true;
   readonly default?: unknown;
 }
@@ -44,7 +50,10 @@ function fieldsOf<Name extends string>(
 ) {
   const entries = Object.entries<FieldText>(texts);
   return Object.fromEntries(
-    entries.map(([name, text]) => [name, { ...rows[name as Name], ...text }]),
+    entries.map(([name, text]) => {
+      const row = rows[name as Name];
+      return [name, { ...row, ...text, ...(row.unit === 'seconds' && { choices: durations }) }];
+    }),
   ) as Named<Name, FormField>;
 }
 
@@ -56,6 +65,15 @@ export function namesIn(group: FieldGroup): readonly FieldName[] {
 }
 
 const fieldNames = fieldGroups.flatMap(namesIn);
+
+/** Seconds that somebody chooses. What was sent by a program may have others. */
+const durations = {
+  0: 'Only if it is online',
+  3600: '1 hour',
+  21600: '6 hours',
+  86400: '1 day',
+  604800: '1 week',
+};
 
 /** Every field of send, in the order of the contract. Controls, parsing, refilling and labels follow from it. */
 export const fields = fieldsOf(sendFields, fieldTexts);
@@ -139,7 +157,7 @@ const conversions: Readonly<Partial<Record<FormField['kind'], Conversion>>> = {
   time: { read: timestampOf, write: localTime },
   object: { read: jsonOf, write: (value) => JSON.stringify(value, null, 2) },
   lines: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
-  table: { read: recipientsOf, write: () => '' },
+  table: { read: (table) => readTable(table).recipients, write: () => '' },
 };
 
 /** The body of send that the form makes, and what the service would refuse of it. */
@@ -151,9 +169,12 @@ export function readSendForm(form: SendForm): {
   const body = Object.fromEntries(members.filter(([, value]) => value !== undefined));
   const { error } = sendSchema.safeParse(body);
   const issues = error === undefined ? [] : issuesOf(error, sendSchema);
+  const own = ownIssues(form, body);
+  // They say it better than what follows from them.
+  const others = issues.filter(({ path }) => !own.some((issue) => path.startsWith(issue.path)));
   return {
     notification: body as unknown as SendRequest,
-    issues: [...issues.map((issue) => withAdvice(issue, form)), ...ownIssues(form, body)],
+    issues: [...others.map((issue) => withAdvice(issue, form)), ...own],
   };
 }
 
@@ -161,7 +182,29 @@ export function readSendForm(form: SendForm): {
 function ownIssues(form: SendForm, body: object): readonly Issue[] {
   // Somebody who wants a part of the subscribers must not reach everyone.
   const isForAll = form.to === 'some' && !hasConditions(conditionsOf(body));
-  return isForAll ? [{ path: 'channels', message: 'Choose a channel or a last visit' }] : [];
+  if (isForAll) return [{ path: 'channels', message: 'Choose a channel or a last visit' }];
+  if (form.to !== 'users' || !form.isPersonal) return [];
+  const used = placeholdersIn(body as NotificationContent);
+  const message = tableIssue(form.recipients, used);
+  return message === undefined ? [] : [{ path: 'recipients', message }];
+}
+
+/** Users that a text names. */
+const namedUsers = 3;
+
+/** To whom a request goes: `everyone`, `channels shop or offers, seen within 30 days`, `ada, grace and 3 more`. */
+export function whomText(request: SendRequest): string {
+  const ids = request.userIds ?? request.recipients?.map(({ userId }) => userId);
+  const conditions = conditionsOf(request);
+  if (ids === undefined) {
+    return audienceText({ audience: hasConditions(conditions) ? conditions : 'everyone' });
+  }
+  const distinct = [...new Set(ids)];
+  const more = distinct.length - namedUsers;
+  const named = distinct.slice(0, more > 1 ? namedUsers : undefined);
+  const users = [...named, ...(more > 1 ? [`${countText(more)} more users`] : [])];
+  const audience = { users: distinct.length, ...conditions };
+  return audienceText({ audience }, new Intl.ListFormat('en').format(users));
 }
 
 /** The field in which users are named. */
@@ -231,17 +274,17 @@ export function contentTexts({ title, body, ...others }: NotificationContent) {
     .map((name) => [fields[name].label, textOf(fields[name], sent[name])] as const);
 }
 
-function textOf({ kind, choices }: FormField, value: unknown): string {
+function textOf({ kind, choices, unit = '' }: FormField, value: unknown): string {
   if (kind === 'flag') return value === true ? 'Yes' : 'No';
   if (kind === 'time') return timeText(String(value));
   if (kind === 'object') return JSON.stringify(value);
   if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join(', ');
-  return choices?.[String(value)] ?? String(value);
+  return choices?.[String(value)] ?? [value, unit].join(' ').trimEnd();
 }
 
-function buttonText({ title, action, url, icon }: Partial<ButtonForm>): string {
-  const details = [action, url, icon].filter((text) => text);
-  return `${title} (${details.join(', ')})`;
+function buttonText({ title, url, icon }: Partial<ButtonForm>): string {
+  const details = [url, icon].filter((text) => text).join(', ');
+  return details === '' ? title! : `${title} (${details})`;
 }
 
 /** Fields that must not be blank stay. */
@@ -281,23 +324,14 @@ export function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-type Recipients = NonNullable<SendRequest['recipients']>;
+/** Lines of the user ids that hold what others separate them by: a comma, a semicolon, a tab or a space. */
+export function oddUserIds({ to, isPersonal, userIds }: SendForm): readonly string[] {
+  if (to !== 'users' || isPersonal) return [];
+  return linesOf(userIds).filter((line) => /[,;\s]/.test(line));
+}
 
-/**
- * Recipients from a table as a spreadsheet copies it (tabs), or with commas. The first line has the names of the
- * values; the first column has the user ids. A cell that is missing has no value. With commas, the last cell may
- * contain some.
- */
-export function recipientsOf(table: string): Recipients {
-  const lines = table.split('\n').filter((line) => line.trim() !== '');
-  const separator = lines[0]?.includes('\t') ? '\t' : ',';
-  const [[, ...names] = [], ...rows] = lines.map((line) =>
-    line.split(separator).map((cell) => cell.trim()),
-  );
-  const last = names.length - 1;
-  return rows.map(([userId = '', ...cells]) => {
-    const texts = [...cells.slice(0, last), cells.slice(last).join(separator)];
-    const given = names.slice(0, cells.length);
-    return { userId, values: Object.fromEntries(given.map((name, at) => [name, texts[at]])) };
-  });
+/** Each user id in a line of its own. Spaces separate them only where nothing else does. */
+export function splitUserIds(userIds: string): string {
+  const separator = /[,;\t]/.test(userIds) ? /[,;\t\n]/ : /\s/;
+  return linesOf(userIds.split(separator).join('\n')).join('\n');
 }

@@ -1,33 +1,38 @@
 import {
+  Alert,
   Anchor,
   Box,
   Button,
   Flex,
+  Group,
   Paper,
   Progress,
   Stack,
   Text,
   TextInput,
   Title,
+  useMatches,
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { limits } from '../../../contract/wire/limits.ts';
-import type { SendRequest, SendResult } from '../../../contract/wire/notification.ts';
+import type { SendRequest } from '../../../contract/wire/notification.ts';
 import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
 import { contentOf, type FieldGroup, fieldGroups } from '../../../contract/wire/send-fields.ts';
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-import { useProject } from '../calls.ts';
+import { failureText, useProject } from '../calls.ts';
 import { CodeSample } from '../code-sample.tsx';
+import { timeText } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { subscribedUserId } from '../local-view.tsx';
 import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
 import { useSession } from '../session.ts';
-import { Disclosure, Hint, Problem, submitting, useConfirm, View } from '../view.tsx';
+import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
+import { canFindOut, mayHave } from './draft.ts';
 import { Fields, IssuesContext, SendField } from './send-field.tsx';
 import {
   emptySendForm,
@@ -35,8 +40,10 @@ import {
   fields,
   isIn,
   namesIn,
+  type Recipient,
   readSendForm,
   type SendForm,
+  whomText,
 } from './send-form.ts';
 
 const audienceGroups: readonly FieldGroup[] = ['To', 'Only some of them'];
@@ -46,86 +53,273 @@ const optionGroups = fieldGroups.filter(
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
-  const { client, projectId, isLocal, href, draft, change, testUserId, setTestUserId } =
-    useSession();
+  const { projectId, isLocal, writing, ask, guardDraft } = useSession();
+  const { draft, error, isSending, isUntouched, replace } = writing;
+  const { form } = draft;
+  const isLocked = draft.attemptedAt !== undefined;
   const { data: project } = useProject();
-  const { notification, issues } = readSendForm(draft);
-  const [first] = notification.recipients ?? [];
-  const shown = first ? rendered(notification, (first.values ?? {}) as Values) : notification;
-  const size = audienceSize(draft, project?.subscribers, project?.sample);
+  const { notification, issues } = readSendForm(form);
+  const [index, setIndex] = useState(0);
+  const recipients = notification.recipients ?? [];
+  const at = Math.min(index, Math.max(0, recipients.length - 1));
+  const recipient = recipients[at];
+  const shown = recipient
+    ? rendered(notification, (recipient.values ?? {}) as Values)
+    : notification;
+  const size = audienceSize(form, project?.subscribers, project?.sample);
   /** The last one to send, or to send a test. */
   const [attempt, setAttempt] = useState<{ readonly isTest: boolean }>();
   const [isOpen, setOpen] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
-  const { ask, dialog } = useConfirm();
-  /** By the body, until it is sent: a repeated attempt never sends it twice. */
-  const keys = useRef(new Map<string, string>()).current;
-
-  async function post(request: SendRequest, respondAsync: boolean) {
-    const body = JSON.stringify(request);
-    const idempotencyKey = keys.get(body) ?? crypto.randomUUID();
-    keys.set(body, idempotencyKey);
-    const result = await client.send(request, { idempotencyKey, respondAsync });
-    keys.delete(body);
-    return result;
-  }
-  // The page of the notification shows the delivery while it goes on, and can stop it.
-  const send = useMutation({
-    mutationFn: () => post(notification, true),
-    onSuccess: ({ id }) => {
-      change(emptySendForm);
-      location.hash = href({ notificationId: id });
-    },
-  });
-  const test = useMutation({
-    mutationFn: async (userId: string | undefined) => {
-      const to = userId ?? (await subscribedUserId(client));
-      return (await post(testOf(notification, to), false)) as SendResult;
-    },
-  });
-  const error = send.error ?? test.error;
+  const element = useRef<HTMLFormElement>(null);
+  const isWide = useMatches({ base: false, lg: true }, { getInitialValueInEffect: false });
+  const test = useTest(testOf(notification, recipient));
 
   /** A test does not go to the audience of the form. */
-  const issuesOf = (ofTest: boolean) =>
-    ofTest ? issues.filter(({ path }) => !isIn(path, audienceGroups)) : issues;
-  const shownIssues = attempt ? [...issuesOf(attempt.isTest), ...issuesIn(error)] : [];
+  const isShown = ({ path }: Issue, isTest: boolean) =>
+    fieldAt(path) !== undefined && !(isTest && isIn(path, audienceGroups));
+  const refused = [...issuesIn(error), ...issuesIn(test.error)];
+  const found = attempt === undefined ? [] : [...issues, ...refused];
+  const shownIssues = found.filter((issue) => isShown(issue, attempt!.isTest));
+  const otherIssues = refused.filter((issue) => !isShown(issue, attempt?.isTest === true));
   const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
   // The fields have their errors by then.
   useLayoutEffect(() => {
     if (hasOptionIssue) setOpen(true);
-  }, [attempt, error]);
+  }, [attempt, error, test.error]);
   useLayoutEffect(() => {
-    form.current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')?.focus();
-  }, [attempt, error, isOpen && hasOptionIssue]);
+    element
+      .current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')
+      ?.focus();
+  }, [attempt, error, test.error, isOpen && hasOptionIssue]);
 
   /** @returns whether the form has no issue. */
   function check(isTest: boolean): boolean {
     test.reset();
-    send.reset();
+    writing.reset();
     setAttempt({ isTest });
-    return issuesOf(isTest).length === 0;
+    return !issues.some((issue) => isShown(issue, isTest));
   }
   function attemptSend() {
-    if (!check(false) || size.nobody !== undefined) return;
+    if (isLocked || !check(false) || size.nobody !== undefined) return;
+    const again = draft.earlier === undefined ? '' : 'again ';
     ask({
-      title: `Send to ${sizeText(size, true)}?`,
+      title: `Send ${again}to ${sizeText(size, true)}?`,
       text: (
-        <>
-          <NotificationPreview notification={shown} />
-          <Text mt="sm">It goes out now. You can stop it, but what is delivered stays.</Text>
-        </>
+        <Stack gap="xs">
+          <NotificationPreview notification={shown} isNow />
+          <Text>
+            To <bdi>{whomText(notification)}</bdi>.
+          </Text>
+          {draft.earlier && <Text fw={600}>{draft.earlier}, and may get it again.</Text>}
+          <Text>It goes out now. You can stop it, but what is delivered stays.</Text>
+        </Stack>
       ),
-      confirm: `Send to ${sizeText(size)}`,
-      onConfirm: () => send.mutate(),
+      confirm: `Send ${again}to ${sizeText(size)}`,
+      onConfirm: writing.send,
     });
   }
-  function attemptTest() {
-    if (!check(true)) return;
-    if (isLocal || testUserId !== undefined) test.mutate(testUserId);
-    else askForUserId();
-  }
-  function askForUserId() {
+
+  const bytes = messageBytes(shown, location.origin, projectId);
+  const preview = (
+    <Box mih="8rem" style={{ overflowY: 'auto' }}>
+      <PlatformPreview notification={shown} />
+      {recipient !== undefined && (
+        <Step at={at} of={recipients.length} what="recipient" onStep={setIndex}>
+          <bdi>{recipient.userId}</bdi>
+        </Step>
+      )}
+      {bytes > limits.messageBytesEverywhere && (
+        <Hint id="message-bytes">
+          About {countText(bytes)} of {countText(limits.messageBytes)} bytes. Above{' '}
+          {countText(limits.messageBytesEverywhere)}, Firefox for Android may not receive it.
+        </Hint>
+      )}
+    </Box>
+  );
+  const actions = (
+    <SendActions
+      size={size}
+      isBar={!isWide}
+      isSending={isSending}
+      isTesting={test.isPending}
+      onTest={() => check(true) && test.attempt()}
+    >
+      <Text role="status" className="issues" c="var(--mantine-color-error)">
+        {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct. `}
+        {otherIssues.map(({ path, message }) => `${fieldAt(path)?.label ?? path} ${message}. `)}
+      </Text>
+      <Problem error={[error, test.error].find((one) => one && issuesIn(one).length === 0)} />
+      <Text role="status" className="test-result" c="dimmed">
+        {test.result !== undefined &&
+          `Test: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
+        {test.isOver && !isLocal && (
+          <Anchor component="button" type="button" onClick={test.askForUserId}>
+            Another user id
+          </Anchor>
+        )}
+      </Text>
+    </SendActions>
+  );
+  const discard = () =>
+    guardDraft('Discard your draft?', 'Discard it', () => replace(emptySendForm));
+  return (
+    <View
+      title="New notification"
+      actions={
+        !isUntouched && (
+          <Button variant="subtle" color="gray" onClick={discard}>
+            Discard
+          </Button>
+        )
+      }
+    >
+      {isLocked && <Doubt isFindingOut={isSending} />}
+      <Box
+        component="form"
+        ref={element}
+        noValidate
+        aria-label="Notification"
+        display={{ lg: 'grid' }}
+        style={{ gridTemplateColumns: 'minmax(0, 1fr) 364px', columnGap: 40, alignItems: 'start' }}
+        onSubmit={submitting(attemptSend)}
+      >
+        <IssuesContext.Provider value={shownIssues}>
+          <div>
+            <Section title="Message" isLocked={isLocked}>
+              <SendFields group="Message" />
+            </Section>
+            {!isWide && <Section>{preview}</Section>}
+            <Section title="Audience" isLocked={isLocked}>
+              <AudienceFields />
+            </Section>
+            <Section isLocked={isLocked}>
+              <Disclosure
+                title="Options"
+                hint={optionsText(form)}
+                isOpen={isOpen}
+                onToggle={setOpen}
+              >
+                {optionGroups.map((group) => (
+                  <Box key={group} mt="lg">
+                    <Fields legend={group}>
+                      <SendFields group={group} />
+                    </Fields>
+                  </Box>
+                ))}
+              </Disclosure>
+            </Section>
+            <Section>
+              <Disclosure title="Code" hint="Send exactly this from your server">
+                <CodeSample notification={notification} />
+              </Disclosure>
+            </Section>
+          </div>
+        </IssuesContext.Provider>
+        {isWide && (
+          <Flex
+            component="aside"
+            aria-label="Preview and send"
+            className="aside"
+            direction="column"
+            gap="md"
+            top={32}
+            // A preview that is too high scrolls: its buttons stay in sight.
+            mah="calc(100vh - 7rem)"
+          >
+            {preview}
+            {!isLocked && (
+              <Paper p={18} flex="none">
+                {actions}
+              </Paper>
+            )}
+          </Flex>
+        )}
+        {!isWide && !isLocked && (
+          <Box
+            className="send-bar ruled"
+            bottom={0}
+            m="0 -16px -48px"
+            p="10px 16px"
+            bg="var(--mantine-color-default)"
+            style={{ zIndex: 5 }}
+          >
+            {actions}
+          </Box>
+        )}
+      </Box>
+    </View>
+  );
+}
+
+/** A draft whose outcome nobody knows: it is found out, or edited by who knows that some may get it twice. */
+function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
+  const { writing, href, ask } = useSession();
+  const { draft, error, send, replace } = writing;
+  const element = useRef<HTMLDivElement>(null);
+  // The pressed button is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) element.current!.focus();
+  }, []);
+  const have = mayHave(draft);
+  const isRecent = canFindOut(draft, Date.now());
+  const edit = () =>
+    ask({
+      title: 'Edit it, to send it again?',
+      text: `${have}, and gets it again if you send it.`,
+      confirm: 'Edit, to send again',
+      onConfirm: () => replace(draft.form, have),
+    });
+  return (
+    <Alert
+      ref={element}
+      tabIndex={-1}
+      role="alert"
+      id="doubt"
+      mb="xl"
+      color="warning"
+      radius="lg"
+      icon={<Icon name="warning" />}
+      title={isFindingOut ? 'Sending…' : 'It may have gone out'}
+    >
+      <Text inherit>
+        {have}. {error && `${failureText(error).what} `}
+        {isRecent
+          ? '“Find out” repeats the same request: what has gone out does not go out twice, and what has not goes out now.'
+          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString())}, and Carillon remembers a request for a day. Look under Notifications.`}
+      </Text>
+      <Group mt="sm">
+        {isRecent && (
+          <Button loading={isFindingOut} onClick={send}>
+            Find out
+          </Button>
+        )}
+        <Button variant="default" disabled={isFindingOut} onClick={edit}>
+          Edit…
+        </Button>
+        <Anchor href={href('notifications')}>Look under Notifications</Anchor>
+      </Group>
+    </Alert>
+  );
+}
+
+/** A test to the person who writes: of the local stack to this browser, otherwise to a user id, which is asked for once. */
+function useTest(testTo: (userId: string) => SendRequest) {
+  const { client, isLocal, testUserId, setTestUserId, ask } = useSession();
+  /** A key belongs to one exact body. It is kept until the outcome is known. */
+  const last = useRef<{ readonly body: string; readonly key: string }>(undefined);
+  const { mutate, data, error, isPending, reset } = useMutation({
+    mutationFn: async (userId: string | undefined) => {
+      const request = testTo(userId ?? (await subscribedUserId(client)));
+      const body = JSON.stringify(request);
+      if (last.current?.body !== body) last.current = { body, key: crypto.randomUUID() };
+      const result = await client.send(request, { idempotencyKey: last.current.key });
+      last.current = undefined;
+      if (userId !== undefined) setTestUserId(userId);
+      return result;
+    },
+  });
+  const askForUserId = () =>
     ask({
       title: 'Send a test to yourself',
       text: (
@@ -136,129 +330,42 @@ export function SendView() {
           data-autofocus
           required
           withAsterisk={false}
+          maxLength={limits.userIdLength}
         />
       ),
       confirm: 'Send a test',
-      onConfirm: (values) => {
-        const userId = String(values.get('userId'));
-        setTestUserId(userId);
-        test.mutate(userId);
-      },
+      onConfirm: (values) => mutate(String(values.get('userId'))),
     });
-  }
-
-  const bytes = messageBytes(shown, location.origin, projectId);
-  const actions = {
-    size,
-    isSending: send.isPending,
-    isTesting: test.isPending,
-    onTest: attemptTest,
-    messages: (
-      <>
-        <Text role="status" className="issues" c="var(--mantine-color-error)">
-          {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct.`}
-        </Text>
-        <Problem error={issuesIn(error).some(({ path }) => fieldAt(path)) ? undefined : error} />
-        <Text role="status" className="test-result" c="dimmed">
-          {test.data !== undefined &&
-            `Test: ${deliveryVerdict({ ...test.data, audience: { users: 1 } }).sentence} `}
-          {test.data !== undefined && !isLocal && (
-            <Anchor component="button" type="button" onClick={askForUserId}>
-              Another user id
-            </Anchor>
-          )}
-        </Text>
-      </>
-    ),
+  return {
+    result: data,
+    error,
+    isPending,
+    isOver: data !== undefined || error !== null,
+    reset,
+    askForUserId,
+    attempt: () => (isLocal || testUserId !== undefined ? mutate(testUserId) : askForUserId()),
   };
-  return (
-    <View title="New notification">
-      <Box
-        component="form"
-        ref={form}
-        noValidate
-        aria-label="Notification"
-        display={{ lg: 'grid' }}
-        pb={{ base: 96, lg: 0 }}
-        style={{ gridTemplateColumns: 'minmax(0, 1fr) 364px', columnGap: 40, alignItems: 'start' }}
-        onSubmit={submitting(attemptSend)}
-      >
-        <IssuesContext.Provider value={shownIssues}>
-          <Section title="Message">
-            <SendFields group="Message" />
-          </Section>
-          <Box
-            component="aside"
-            aria-label="Preview and send"
-            pos={{ lg: 'sticky' }}
-            top={32}
-            mt={{ base: 'xl', lg: 0 }}
-            mb="xl"
-            style={{ gridArea: '1 / 2 / 9 / 2' }}
-          >
-            <PlatformPreview notification={shown} />
-            {first !== undefined && (
-              <Hint>
-                With the values of <bdi>{first.userId}</bdi>.
-              </Hint>
-            )}
-            {bytes > limits.messageBytesEverywhere && (
-              <Hint id="message-bytes">
-                About {countText(bytes)} of {countText(limits.messageBytes)} bytes. Above{' '}
-                {countText(limits.messageBytesEverywhere)}, Firefox for Android may not receive it.
-              </Hint>
-            )}
-            <Paper mt="md" p={18} visibleFrom="lg">
-              <SendActions {...actions} />
-            </Paper>
-          </Box>
-          <Section title="Audience">
-            <AudienceFields />
-          </Section>
-          <Section>
-            <Disclosure
-              title="Options"
-              hint={optionsText(draft)}
-              isOpen={isOpen}
-              onToggle={setOpen}
-            >
-              {optionGroups.map((group) => (
-                <Box key={group} mt="lg">
-                  <Fields legend={group}>
-                    <SendFields group={group} />
-                  </Fields>
-                </Box>
-              ))}
-            </Disclosure>
-          </Section>
-          <Section>
-            <Disclosure title="Code" hint="Send exactly this from your server">
-              <CodeSample notification={notification} />
-            </Disclosure>
-          </Section>
-        </IssuesContext.Provider>
-        <Box
-          hiddenFrom="lg"
-          pos="fixed"
-          bottom={0}
-          right={0}
-          left={{ base: 0, sm: '14.5rem' }}
-          p="10px 16px"
-          bg="var(--mantine-color-default)"
-          className="send-bar ruled"
-          style={{ zIndex: 5 }}
-        >
-          <SendActions {...actions} isBar />
-        </Box>
-      </Box>
-      {dialog}
-    </View>
-  );
 }
 
-function Section({ title, children }: { title?: string; children: ReactNode }) {
+interface SectionProps {
+  readonly title?: string;
+  /** Whether its fields cannot be changed. */
+  readonly isLocked?: boolean;
+  readonly children: ReactNode;
+}
+
+function Section({ title, isLocked, children }: SectionProps) {
   return (
-    <Box component="section" py={title === 'Message' ? 0 : 28} miw={0} className="section">
+    <Box
+      component="fieldset"
+      disabled={isLocked}
+      m={0}
+      p={0}
+      pt={title === 'Message' ? 0 : 28}
+      pb={28}
+      miw={0}
+      className="section"
+    >
       {title && (
         <Title order={2} mb={14}>
           {title}
@@ -286,22 +393,28 @@ interface SendActionsProps {
   readonly isTesting: boolean;
   readonly onTest: () => void;
   /** What is wrong, and what became of a test. */
-  readonly messages: ReactNode;
+  readonly children: ReactNode;
   /** Whether they are in one row, at the lower edge of a small screen. */
-  readonly isBar?: boolean;
+  readonly isBar: boolean;
 }
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
-function SendActions({ size, isBar = false, messages, ...rest }: SendActionsProps) {
+function SendActions({ size, isBar, children, ...rest }: SendActionsProps) {
+  const { earlier } = useSession().writing.draft;
   const { data: project } = useProject();
-  const { precision, number, noun, part = 0, nobody } = size;
+  const { precision, number, noun, part = 0, note, nobody } = size;
   const isToUsers = noun.startsWith('user');
   const whole = !isToUsers && project && `of ${countOf(project.subscribers, 'subscriber')}`;
   const send = isBar ? 'Send…' : `Send to ${sizeText(size)}`;
   const figure = isBar ? 'lg' : 'figure';
+  const test = (
+    <Button variant="default" size="md" loading={rest.isTesting} onClick={rest.onTest}>
+      {isBar ? 'Test' : 'Send a test to me'}
+    </Button>
+  );
   return (
     <>
-      {isBar && messages}
+      {isBar && children}
       <Flex {...(isBar ? { wrap: 'wrap', align: 'center' } : { direction: 'column' })} gap={10}>
         <Box role="status" c="dimmed" flex={isBar ? '1 1 5rem' : undefined}>
           {precision}{' '}
@@ -310,29 +423,22 @@ function SendActions({ size, isBar = false, messages, ...rest }: SendActionsProp
           </Text>{' '}
           {isToUsers && noun}
           {!isBar && !isToUsers && <Progress value={100 * part} my={8} aria-hidden />}
-          <Hint>{nobody ?? whole}</Hint>
+          <Hint>{nobody ?? note ?? whole}</Hint>
+          {earlier && <Hint>{earlier}.</Hint>}
         </Box>
+        {isBar && test}
         <Button
           type="submit"
           size="md"
-          style={{ order: 2 }}
           loading={rest.isSending}
           leftSection={isBar ? undefined : <Icon name="send" />}
           {...(nobody !== undefined && { 'aria-disabled': true, 'data-disabled': true })}
         >
           {nobody === undefined ? send : 'Nobody to send to'}
         </Button>
-        <Button
-          variant="default"
-          size="md"
-          loading={rest.isTesting}
-          onClick={rest.onTest}
-          style={{ order: isBar ? 1 : 3 }}
-        >
-          {isBar ? 'Test' : 'Send a test to me'}
-        </Button>
+        {!isBar && test}
       </Flex>
-      {!isBar && messages}
+      {!isBar && children}
     </>
   );
 }
@@ -355,9 +461,10 @@ function issuesIn(error: unknown): readonly Issue[] {
   return (error instanceof CarillonError && error.issues) || [];
 }
 
-/** The notification for one user only. Placeholders get the values of the first recipient. */
-function testOf(notification: SendRequest, userId: string): SendRequest {
-  const { recipients } = notification;
-  const to = recipients ? { recipients: [{ ...recipients[0], userId }] } : { userIds: [userId] };
-  return { ...contentOf(notification), ...to };
+/** The notification for one user only. Placeholders get the values of the recipient in the preview. */
+function testOf(notification: SendRequest, recipient: Recipient | undefined) {
+  return (userId: string): SendRequest => ({
+    ...contentOf(notification),
+    ...(recipient ? { recipients: [{ ...recipient, userId }] } : { userIds: [userId] }),
+  });
 }

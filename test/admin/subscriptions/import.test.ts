@@ -121,7 +121,7 @@ it('does not bring back the user id of a browser that signs out between its look
     const { href, origin, pathname: path } = new URL(json.endpoint);
     const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
     const store = subscriptionStore(dynamo, projectTables(tables), () => at(time));
-    await store.save(project, { endpoint: { href, origin, path }, keys, userId }, null);
+    await store.save(project, { endpoint: { href, origin, path }, keys, choice: { userId } }, null);
   };
   await save(0, 'ada');
   let isFirst = true;

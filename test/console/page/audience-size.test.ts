@@ -1,5 +1,7 @@
+import { estimateText } from '../../../console/page/format.ts';
 import { audienceSize, sizeText } from '../../../console/page/send/audience-fields.tsx';
 import { emptySendForm, type SendForm } from '../../../console/page/send/send-form.ts';
+import { limits } from '../../../contract/wire/limits.ts';
 import type { AudienceCounts } from '../../../contract/wire/project-result.ts';
 
 const sample: AudienceCounts = {
@@ -21,11 +23,13 @@ test.each<[form: Partial<SendForm>, subscribers: number | undefined, text: strin
   [{ ...some, channels: 'news' }, 4000, 'about 1,200'],
   [{ ...some, seenWithinDays: '7' }, 4000, 'about 2,000'],
   // Some have both channels.
-  [{ ...some, channels: 'news\nsales' }, 1000, 'up to 400'],
-  [{ ...some, channels: 'news', seenWithinDays: '7' }, 4000, 'up to 1,200'],
+  [{ ...some, channels: 'news\nsales' }, 1000, 'at most 400'],
+  [{ ...some, channels: 'news', seenWithinDays: '7' }, 4000, 'at most about 1,200'],
   // None of the sample is not none at all.
   [{ ...some, channels: 'rare' }, 4000, 'a few'],
   [{ ...users, userIds: 'ada\ngrace\n' }, 4000, '2 users'],
+  [{ ...users, userIds: 'ada\nada' }, 4000, '1 user'],
+  [{ ...users, userIds: 'ada\nbob', isNarrowed: true, channels: 'news' }, 4000, 'at most 2 users'],
   [{ ...users, isPersonal: true, recipients: 'userId,name\nada,Ada' }, 4000, '1 user'],
   // What is not shown does not count.
   [{ channels: 'news', userIds: 'ada' }, 4000, '4,000'],
@@ -33,6 +37,24 @@ test.each<[form: Partial<SendForm>, subscribers: number | undefined, text: strin
   const size = sizeOf(form, subscribers);
   expect(sizeText(size)).toBe(text);
   expect(size.nobody).toBeUndefined();
+});
+
+test.each([
+  [193, 1000, 12_480, '2,400'],
+  [51, 1000, 12_480, '640'],
+  [1000, 1000, 12_480, '12,480'],
+  [740, 1000, 1_000_000, '740,000'],
+  [3, 9, 9, '3'],
+])('%i of a sample of %i is %s of %s', (found, size, all, text) => {
+  expect(estimateText(found, size, all)).toBe(text);
+});
+
+test('of a channel that a sample with many does not list, nothing is said', () => {
+  const channels = Object.fromEntries(
+    Array.from({ length: limits.sampledChannels }, (_, at) => [`c-${at}`, 9]),
+  );
+  const size = sizeOf({ ...some, channels: 'rare' }, 1000, { ...sample, channels });
+  expect(sizeText(size)).toBe('at most 1,000');
 });
 
 test.each<[form: Partial<SendForm>, subscribers: number, reason: string]>([

@@ -1,4 +1,10 @@
-import { idIn, matches, searchText } from '../../../console/page/notifications-view.tsx';
+import { joined } from '../../../console/page/calls.ts';
+import {
+  filtersIn,
+  matches,
+  queryOf,
+  searchText,
+} from '../../../console/page/notifications-view.tsx';
 import type { NotificationResult } from '../../../contract/wire/notification.ts';
 
 const id = '01936f0e-8a51-7c3e-9d53-0f5d9a3c7f10';
@@ -25,8 +31,9 @@ test.each([
   ['2:0', true],
   ['0193', true],
   [id.toUpperCase(), true],
+  ['nov 3', true],
   ['nothing', false],
-])('a search for %j looks at title, text and id', (search, isFound) => {
+])('a search for %j looks at title, text, date and id', (search, isFound) => {
   expect(matches(sent, { ...others, search })).toBe(isFound);
 });
 
@@ -63,9 +70,32 @@ test('a sender finds the own notifications, not those of the secret key', () => 
   expect(matches(sent, filters)).toBe(false);
 });
 
-test('only a whole id may be that of a notification which is not loaded', () => {
-  expect(idIn(` ${id.toUpperCase()} `)).toBe(id);
-  expect(idIn(id.slice(1))).toBeUndefined();
+test.each(['', 'search=a%26b&stage=progress', 'audience=users&sender=Ada+L'])(
+  'the filters %j are read from the address, and written to it',
+  (query) => {
+    expect(queryOf(filtersIn(query))).toBe(query);
+  },
+);
+
+test('what the address has besides filters is left out', () => {
+  expect(filtersIn('stage=constructor&audience=nobody&more=1')).toEqual(filtersIn(''));
+  expect(filtersIn(undefined)).toEqual(others);
+});
+
+const list = (ids: readonly string[], nextCursor?: string) => ({
+  notifications: ids.map((one) => ({ ...sent, id: one })),
+  ...(nextCursor && { nextCursor }),
+});
+
+test.each([
+  ['are added', list(['9', '8', '7'], 'a'), list(['7', '6', '5'], 'b'), '98765', 'b'],
+  ['are added once', list(['9', '8', '7'], 'a'), list(['8', '7', '6'], 'b'), '9876', 'b'],
+  ['end the list', list(['9', '8'], 'a'), list(['8', '7']), '987', undefined],
+  ['are left out after a gap', list(['9', '8'], 'a'), list(['6', '5'], 'b'), '98', 'a'],
+])('older notifications %s', (_, newest, older, ids, nextCursor) => {
+  const all = joined(newest, older);
+  expect(all.notifications.map(({ id: one }) => one).join('')).toBe(ids);
+  expect(all.nextCursor).toBe(nextCursor);
 });
 
 test('the result says how many were searched, and since when', () => {

@@ -77,22 +77,29 @@ test('without a broadcast that is old enough, there is no growth', () => {
   expect(growthOf({ notifications: [sent(6)] }, 100, nowMs)).toBeUndefined();
 });
 
-test('the counts of 30 days are added, not those before', () => {
-  const notifications = [sent(0, { unreached: 7 }), sent(29), sent(31)];
+test('the counts of 30 days are added, not those before, and not those that still change', () => {
+  const notifications = [
+    // What has not ended has no rate.
+    sent(0, { status: 'sending' }),
+    sent(0, { status: 'stopping' }),
+    sent(0, { unreached: 7 }),
+    sent(29),
+    sent(31),
+  ];
   expect(monthOf({ notifications }, nowMs)).toEqual({
-    audience: 207,
+    pushes: 207,
     delivered: 180,
     shown: 100,
     clicked: 10,
-    period: 'Last 30 days',
+    period: 'last 30 days',
   });
 });
 
 test('a list that ends within 30 days says since when', () => {
   const list = { notifications: [sent(0), sent(3)], nextCursor: 'x' };
-  expect(monthOf(list, nowMs).period).toBe('Since Nov 21');
+  expect(monthOf(list, nowMs).period).toBe('since Nov 21');
   expect(monthOf({ ...list, notifications: [sent(0), sent(31)] }, nowMs).period).toBe(
-    'Last 30 days',
+    'last 30 days',
   );
 });
 

@@ -7,6 +7,10 @@ test.each<[string, Place]>([
   ['#/projects/demo/send', { view: 'send', projectId: 'demo' }],
   ['#/projects/demo/notifications', { view: 'notifications', projectId: 'demo' }],
   [
+    '#/projects/demo/notifications?search=a%3F&stage=progress',
+    { view: 'notifications', projectId: 'demo', query: 'search=a%3F&stage=progress' },
+  ],
+  [
     `#/projects/demo/notifications/${notificationId}`,
     { view: 'notification', projectId: 'demo', notificationId },
   ],

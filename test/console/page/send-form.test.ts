@@ -5,8 +5,11 @@ import {
   fieldAt,
   fields,
   formOf,
+  oddUserIds,
   readSendForm,
   type SendForm,
+  splitUserIds,
+  whomText,
 } from '../../../console/page/send/send-form.ts';
 import { conditionsOf } from '../../../contract/wire/content.ts';
 import { sampleContent, sendFields } from '../../../contract/wire/send-fields.ts';
@@ -107,29 +110,6 @@ test('data that is not JSON, or no object, says so', () => {
   expect(messageFor('[1]')).toBe('must be an object');
 });
 
-const recipientsOf = (recipients: string) =>
-  readSendForm({ ...emptySendForm, title: 'Hello', to: 'users', isPersonal: true, recipients })
-    .notification.recipients;
-
-test.each([
-  ['tabs', 'id\tname\torder\n\nada\tAda\t1, 2\n bob \t\t7\n'],
-  ['commas', 'id,name,order\nada,Ada,1, 2\nbob,,7'],
-])(
-  'a table with %s has the names in its first line and the user ids in its first column',
-  (_, table) => {
-    expect(recipientsOf(table)).toMatchObject([
-      { userId: 'ada', values: { name: 'Ada', order: expect.stringMatching(/^1, ?2$/) } },
-      { userId: 'bob', values: { name: '', order: '7' } },
-    ]);
-  },
-);
-
-test('a cell that is missing in a table has no value', () => {
-  expect(recipientsOf('id,name\nada')).toEqual([{ userId: 'ada', values: {} }]);
-  expect(recipientsOf('id\nada')).toEqual([{ userId: 'ada', values: {} }]);
-  expect(recipientsOf('')).toEqual([]);
-});
-
 test('the form of a notification to users asks for user ids again', () => {
   const { notification, issues } = readSendForm(formOf({ title: 'Hello', audience: { users: 2 } }));
   expect(notification).toEqual({ title: 'Hello', userIds: [] });
@@ -142,6 +122,35 @@ test('the form of a notification with a text for each user asks for the table ag
   expect(form.isNarrowed).toBe(true);
   // To everyone, braces are literal.
   expect(formOf({ title: '{{name}}', audience: 'everyone' }).to).toBe('everyone');
+});
+
+test.each([
+  ['ada, grace', ['ada, grace'], 'ada\ngrace'],
+  ['ada\n grace;bob ', ['grace;bob'], 'ada\ngrace\nbob'],
+  ['ada\tgrace', ['ada\tgrace'], 'ada\ngrace'],
+  ['ada grace', ['ada grace'], 'ada\ngrace'],
+  ['Ada Lovelace, Grace Hopper', ['Ada Lovelace, Grace Hopper'], 'Ada Lovelace\nGrace Hopper'],
+  ['ada\ngrace', [], 'ada\ngrace'],
+])('in %j, what may be several user ids is %j, and is split into %j', (userIds, odd, split) => {
+  expect(oddUserIds({ ...emptySendForm, to: 'users', userIds })).toEqual(odd);
+  expect(splitUserIds(userIds)).toBe(split);
+});
+
+test.each<[Partial<SendForm>, string]>([
+  [{}, 'everyone'],
+  [
+    { to: 'some', channels: 'shop\noffers', seenWithinDays: '30' },
+    'channels shop or offers, seen within 30 days',
+  ],
+  [{ to: 'some', seenWithinDays: '7' }, 'subscribers seen within 7 days'],
+  [{ to: 'users', userIds: 'ada' }, 'ada'],
+  [{ to: 'users', userIds: 'ada\nada\nbob\ncyd\ndan' }, 'ada, bob, cyd, and dan'],
+  [{ to: 'users', userIds: 'ada\nbob\ncyd\ndan\neve' }, 'ada, bob, cyd, and 2 more users'],
+  [{ to: 'users', userIds: 'ada', isNarrowed: true, channels: 'shop' }, 'ada, channel shop'],
+  [{ to: 'users', isPersonal: true, recipients: 'id,name\nada,Ada\nbob,Bob' }, 'ada and bob'],
+])('%j goes to %s', (changes, whom) => {
+  const { notification } = readSendForm({ ...emptySendForm, title: 'Hello', ...changes });
+  expect(whomText(notification)).toBe(whom);
 });
 
 test('a form with user ids never becomes a broadcast', () => {
@@ -166,12 +175,11 @@ test('a sent notification is shown with the labels of the form', () => {
   const labels = Object.keys(others).map((name) => fieldAt(name)!.label);
   expect(Object.keys(texts).sort()).toEqual(labels.sort());
   expect(texts).toMatchObject({
-    'Time to live (seconds)': '3600',
+    'Waits for': '1 hour',
     Urgency: 'High',
     'Handled by the service worker': 'No',
     'Time of the event': timeText(content.timestamp!),
-    Buttons:
-      'Map (map, https://www.example.com/map, https://www.example.com/map.png), Later (later)',
+    Buttons: 'Map (https://www.example.com/map, https://www.example.com/map.png), Later',
     Data: '{"order":{"id":7}}',
   });
 });

@@ -92,6 +92,7 @@ test('an issue is a sentence with the labels of the form, and the line of a user
   const issues = [
     { path: 'userIds[3]', message: 'is wrong' },
     { path: 'recipients[1].values.name', message: 'is required' },
+    { path: 'recipients[2].userId', message: 'is the user id of recipients[0] too' },
     { path: 'recipients[2]', message: 'makes an invalid "title": it is too long' },
     { path: 'actions[0].title', message: 'is required' },
     { path: 'actions', message: 'must differ from each other in "action"' },
@@ -99,9 +100,12 @@ test('an issue is a sentence with the labels of the form, and the line of a user
     { path: 'lang', message: 'must be a language tag such as "en"' },
   ];
   const sentence = (path: string) => issueAt(issues, path);
-  expect(sentence('recipients')).toBe('Recipients in line 3: name is required.');
+  expect(sentence('recipients')).toBe('Recipients in row 3: name is required.');
   expect(issueAt(issues.slice(2), 'recipients')).toBe(
-    'Recipients in line 4 makes an invalid “Title”: it is too long.',
+    'Recipients in row 4: userId is the user id of row 2 too.',
+  );
+  expect(issueAt(issues.slice(3), 'recipients')).toBe(
+    'Recipients in row 4 makes an invalid “Title”: it is too long.',
   );
   expect(sentence('userIds')).toBe('User ids in line 4 is wrong.');
   expect(sentence('actions[0].title')).toBe('Text is required.');

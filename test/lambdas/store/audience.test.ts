@@ -32,7 +32,7 @@ async function subscribe(project: ProjectRef, userIds: readonly (string | undefi
     projectTables(database.tables),
     () => new Date(),
   );
-  const created = userIds.map((userId) => subscription({ userId }));
+  const created = userIds.map((userId) => subscription({ choice: { userId } }));
   await Promise.all(created.map((one) => store.save(keyed(project), one, null)));
   return created;
 }
@@ -214,7 +214,7 @@ describe('conditions', () => {
       projectTables(database.tables),
       () => new Date(seenAt),
     );
-    const one = subscription({ userId, channels });
+    const one = subscription({ choice: { userId, channels } });
     await store.save(
       keyed(project),
       { ...one, endpoint: endpoint(`https://example.com/${name}`) },
@@ -290,7 +290,7 @@ test.each([
   const browser = subscription();
   for (const userId of ['ada', 'bob']) {
     now += 5;
-    await subscriptions.save(keyed(project), { ...browser, userId }, null);
+    await subscriptions.save(keyed(project), { ...browser, choice: { userId } }, null);
   }
   const store = audienceStore(memory.client(), tables.subscriptions);
   const { recipients } = await store.users(project, ['ada', 'bob'], { from: 0, to: 2 }, options);

@@ -60,7 +60,9 @@ function hashesOf(project: ProjectRef, subscriptions: readonly { endpoint: { hre
 test('a new endpoint is stored and counted', async () => {
   const { ref: project } = await database.createProject();
   const { endpoint, keys } = subscription();
-  expect(await store().save(keyed(project), { endpoint, keys, userId: 'u1' }, 10)).toBe('created');
+  expect(await store().save(keyed(project), { endpoint, keys, choice: { userId: 'u1' } }, 10)).toBe(
+    'created',
+  );
   expect(await itemOf(project, endpoint.href)).toEqual({
     projectPart: expect.stringMatching(new RegExp(`^${project}#[0-7]$`)),
     endpointHash: new Uint8Array(endpointHash(keyed(project), endpoint.href)),
@@ -76,11 +78,13 @@ test('a new endpoint is stored and counted', async () => {
 
 test('a repeated endpoint is updated and not counted again', async () => {
   const { ref: project } = await database.createProject();
-  const first = subscription({ userId: 'u1' });
+  const first = subscription({ choice: { userId: 'u1' } });
   await store().save(keyed(project), first, 10);
   now = new Date('2026-11-21T00:00:00Z');
   const keys = { ...first.keys, auth: new Uint8Array(16).fill(7) };
-  expect(await store().save(keyed(project), { ...first, keys, userId: 'u2' }, 10)).toBe('updated');
+  expect(await store().save(keyed(project), { ...first, keys, choice: { userId: 'u2' } }, 10)).toBe(
+    'updated',
+  );
   expect(await itemOf(project, first.endpoint.href)).toMatchObject({
     auth: keys.auth,
     projectUser: `${project}#u2`,
@@ -92,9 +96,9 @@ test('a repeated endpoint is updated and not counted again', async () => {
 
 test('a stored time that is far in the future is that of a wrong clock, and no later request', async () => {
   const { ref: project } = await database.createProject();
-  const one = subscription({ userId: 'ann' });
+  const one = subscription({ choice: { userId: 'ann' } });
   const save = (userId: string, requestedAt: number) =>
-    store().save(keyed(project), { ...one, userId, requestedAt }, null);
+    store().save(keyed(project), { ...one, choice: { userId }, requestedAt }, null);
   await save('ann', now.getTime() + 60_000);
   expect(await save('bob', now.getTime())).toBe('updated');
   expect(await itemOf(project, one.endpoint.href)).toMatchObject({ projectUser: `${project}#ann` });
@@ -112,7 +116,7 @@ describe('the key pair of a subscription', () => {
 
   test('is corrected if the subscription exists', async () => {
     const { ref: project } = await database.createProject();
-    const [one, missing] = [subscription({ userId: 'u1' }), subscription()];
+    const [one, missing] = [subscription({ choice: { userId: 'u1' } }), subscription()];
     await store().save(keyed(project), { ...one, vapidPairNumber: 2 }, null);
     const before = await itemOf(project, one.endpoint.href);
     now = new Date('2026-11-21T00:00:00Z');
@@ -160,7 +164,7 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
     // Between the update, which finds nothing, and the creation.
     if (command instanceof TransactWriteCommand && isFirst) {
       isFirst = false;
-      await store().save(keyed(project), { ...target, userId: 'first' }, 10);
+      await store().save(keyed(project), { ...target, choice: { userId: 'first' } }, 10);
     }
     return dynamo.send(command);
   };
@@ -169,7 +173,9 @@ test('a request that meets a concurrent creation of its endpoint is stored', asy
     projectTables(tables),
     () => now,
   );
-  expect(await meeting.save(keyed(project), { ...target, userId: 'second' }, 10)).toBe('updated');
+  expect(await meeting.save(keyed(project), { ...target, choice: { userId: 'second' } }, 10)).toBe(
+    'updated',
+  );
   expect(await itemOf(project, target.endpoint.href)).toMatchObject({
     projectUser: `${project}#second`,
   });
@@ -222,7 +228,7 @@ describe('subscriptions of a user', () => {
 
   /** @returns the endpoint hashes. */
   async function subscribe(project: ProjectRef, userId: string, count: number) {
-    const saved = Array.from({ length: count }, () => subscription({ userId }));
+    const saved = Array.from({ length: count }, () => subscription({ choice: { userId } }));
     await Promise.all(saved.map((one) => subscriptions().save(keyed(project), one, null)));
     return saved.map(({ endpoint }) => endpointHash(keyed(project), endpoint.href));
   }

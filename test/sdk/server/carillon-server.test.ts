@@ -262,12 +262,21 @@ test.each([
   [413, 'Request Entity Too Large', 'payload_too_large'],
   [429, 'Too Many Requests', 'rate_limited'],
   [500, 'Internal Server Error', 'internal_error'],
+  [502, 'Bad Gateway', 'unavailable'],
+  [502, null, 'unavailable'],
   [503, 'Service Unavailable', 'unavailable'],
+  [504, 'Endpoint request timed out', 'unavailable'],
+  [504, {}, 'unavailable'],
   [429, {}, 'unexpected_response'],
 ])('gateway response %i %j gets the code %s', async (status, message, code) => {
   // So that no pause follows.
   const { carillon } = await setUp([jsonResponse(status, { message })], { timeoutMs: 900 });
-  expect(await failureOf(carillon.send({ title: 'Hello' }))).toMatchObject({ code, status });
+  expect(await failureOf(carillon.send({ title: 'Hello' }))).toMatchObject({
+    code,
+    status,
+    message: expect.any(String),
+    ...(code !== 'unexpected_response' && { cause: expect.stringContaining('gateway') }),
+  });
 });
 
 test('a response of the gateway, or of a proxy, that says how long to wait keeps that', async () => {

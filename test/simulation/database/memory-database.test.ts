@@ -122,7 +122,7 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
       (stores) => {
         const endpoint = { href: first, origin: 'https://push.example', path: first.slice(20) };
         const keys = { p256dh: new Uint8Array(65), auth: new Uint8Array(16) };
-        const saved = { endpoint, keys, userId, channels };
+        const saved = { endpoint, keys, choice: { userId, channels } };
         return subscriptions(stores, seenAt).save(keyed(ref), saved, subscriberCap);
       },
     ],

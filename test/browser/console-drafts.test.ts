@@ -1,0 +1,360 @@
+import { randomBytes } from 'node:crypto';
+import type { Browser, Page } from 'puppeteer-core';
+import { until } from '../fixtures/until.ts';
+import { describeWith } from './fixtures/browsers.ts';
+import { launchChromium } from './fixtures/chromium.ts';
+import { type ConsolePage, openConsole } from './fixtures/console-page.ts';
+import {
+  type FaultyGateway,
+  faults,
+  type GatewayFault,
+  startFaultyGateway,
+} from './fixtures/faulty-gateway.ts';
+import { type BrowserStack, startBrowserStack, type TestProject } from './fixtures/stack.ts';
+import { storedText } from './fixtures/stored-text.ts';
+
+describeWith('chromium', 'drafts of the console', (executablePath) => {
+  let stack: BrowserStack;
+  let browser: Browser;
+  let gateway: FaultyGateway;
+  let project: TestProject;
+  let tab: ConsolePage;
+  let page: Page;
+
+  beforeAll(async () => {
+    stack = await startBrowserStack();
+    browser = await launchChromium(executablePath);
+    gateway = await startFaultyGateway(stack.baseUrl);
+  });
+
+  beforeEach(async () => {
+    gateway.fault = undefined;
+    project = await stack.newProject(undefined, { rateLimitPerMinute: 1000 });
+    await stack.subscribe(project, 'ada', ['news']);
+    tab = await openConsole(browser, `${gateway.origin}/console`);
+    ({ page } = tab);
+  });
+
+  afterEach(() => page.close());
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    await stack?.stop();
+  });
+
+  const title = 'Doors open';
+  const stored = async () => (await stack.notifications(project)).map((one) => one.title);
+  /** Waits until no request to send is under way. */
+  const settled = () => page.waitForFunction(() => !document.querySelector('[data-loading]'));
+  const view = (name: string) => tab.go(`#/projects/${project.projectId}${name}`);
+  const fieldText = (selector: string) =>
+    page.$eval(selector, (input) => (input as HTMLInputElement).value);
+  const has = (selector: string) => page.$(selector).then((element) => element !== null);
+
+  async function write() {
+    await tab.openView(project, '/send');
+    await tab.type('Title', title);
+    await tab.expectText('aside', 'of 1 subscriber');
+  }
+  async function sendOnce() {
+    await tab.click('button', 'Send to 1');
+    await tab.confirm();
+  }
+
+  /** What somebody does who does not know what became of it. Each ends with the outcome, found out. */
+  const ways: Readonly<Record<string, () => Promise<void>>> = {
+    'Find out': () => tab.click('button', 'Find out'),
+    'Find out, twice': async () => {
+      gateway.fault = 'the response is lost';
+      await tab.click('button', 'Find out');
+      await settled();
+      await tab.expectText('#doubt', 'Cannot reach Carillon.');
+      gateway.fault = undefined;
+      await tab.click('button', 'Find out');
+    },
+    'look under Notifications, come back, Find out': async () => {
+      await tab.click('link', 'Look under Notifications');
+      await tab.expectView('Notifications');
+      await tab.click('link', 'New notification');
+      await tab.click('button', 'Find out');
+    },
+    'reload, sign in again, Find out': async () => {
+      await tab.openView(project, '/send');
+      await tab.click('button', 'Find out');
+    },
+    'Edit…, Cancel, Enter in a field, Find out': async () => {
+      await tab.click('button', 'Edit…');
+      await tab.expectText('dialog[open]', 'Everyone may have “Doors open” already');
+      await page.keyboard.press('Escape');
+      await page.evaluate(() => {
+        document.querySelector<HTMLFormElement>('main form')!.requestSubmit();
+      });
+      await tab.click('button', 'Find out');
+    },
+    'Discard, Cancel, Back, Forward, Find out': async () => {
+      await tab.click('button', 'Discard');
+      await tab.expectText('dialog[open]', 'Everyone may have “Doors open” already');
+      await page.keyboard.press('Escape');
+      await view('/settings');
+      await tab.expectView('Settings');
+      await page.goBack();
+      await tab.click('button', 'Find out');
+    },
+  };
+
+  // Each fault with each way takes seven minutes: `DOUBLES=all`. By default each fault, and each way, is tried.
+  const faultNames = Object.keys(faults) as GatewayFault[];
+  const pairs = faultNames.flatMap((fault, index) =>
+    Object.keys(ways)
+      .filter((_, way) => process.env.DOUBLES || index === 0 || way === index % 6)
+      .map((way) => [fault, way] as const),
+  );
+  test.each(pairs)('%s; %s: one notification is stored', async (fault, way) => {
+    await write();
+    gateway.fault = fault;
+    await sendOnce();
+    await tab.expectText('#doubt', 'It may have gone out');
+    await tab.expectText('#doubt', 'Everyone may have “Doors open” already');
+    gateway.fault = undefined;
+    await ways[way]!();
+    await tab.expectView(title);
+    expect(await stored()).toEqual([title]);
+    // Found out, it is forgotten.
+    await view('/send');
+    await tab.expectView('New notification');
+    expect(await has('#doubt')).toBe(false);
+    expect(await fieldText('#send-title')).toBe('');
+  });
+
+  test.each([1, 2, 3])(
+    'whatever is clicked, at most one notification is stored, unless somebody says “again”: seed %i',
+    async (seed) => {
+      const next = random(seed);
+      const drawn = <Value>(values: readonly Value[]) =>
+        values[Math.floor(next() * values.length)]!;
+      await write();
+      gateway.fault = drawn(faultNames);
+      await sendOnce();
+      const clicks: string[] = [];
+      for (let step = 0; step < 60; step++) {
+        gateway.fault = drawn([...faultNames, undefined]);
+        const names = await page.evaluate(findClickable);
+        const sending = names.filter((name) => /^Send|Find out|New notification/.test(name));
+        const name = drawn(sending.length > 0 && next() < 0.5 ? sending : names);
+        if (name === undefined) {
+          await tab.openView(project, '/send');
+          continue;
+        }
+        clicks.push(name);
+        await page.evaluate(clickOn, name);
+        if (next() < 0.1) await page.goBack().catch(() => {});
+        if (next() < 0.05) await tab.openView(project, '/send');
+        expect([clicks, (await stored()).length <= 1]).toEqual([clicks, true]);
+      }
+      gateway.fault = undefined;
+      await tab.openView(project, '/send');
+      await tab.expectView('New notification');
+      if (await has('#doubt')) {
+        await tab.click('button', 'Find out');
+        await tab.expectView(title);
+      }
+      expect((await stored()).length).toBeLessThanOrEqual(1);
+    },
+  );
+
+  test('who edits a draft that may have gone out says again to a sentence that names who may have it', async () => {
+    await write();
+    gateway.fault = 'the response is lost';
+    await sendOnce();
+    await tab.click('button', 'Edit…');
+    await tab.expectText('dialog[open]', 'Everyone may have “Doors open” already');
+    await tab.confirm();
+    gateway.fault = undefined;
+    await tab.type('Title', 'Doors open at eight');
+    await tab.expectText('aside', 'Everyone may have “Doors open” already.');
+    await tab.click('button', 'Send to 1');
+    await tab.expectText('dialog[open]', 'Send again to 1 subscriber?');
+    await tab.expectText(
+      'dialog[open]',
+      'Everyone may have “Doors open” already, and may get it again.',
+    );
+    await tab.confirm();
+    await tab.expectView('Doors open at eight');
+    expect(await stored()).toEqual(['Doors open at eight', title]);
+  });
+
+  test('after a day nobody can find out: it is edited, to be sent again', async () => {
+    await write();
+    gateway.fault = 'the response is lost';
+    await sendOnce();
+    await tab.expectText('#doubt', 'It may have gone out');
+    await page.evaluateOnNewDocument(() => {
+      const { now } = Date;
+      Date.now = () => now() + 24 * 60 * 60_000;
+    });
+    await tab.openView(project, '/send');
+    await tab.expectText('#doubt', 'Carillon remembers a request for a day');
+    expect(await page.$$eval('#doubt button', (all) => all.map((one) => one.textContent))).toEqual([
+      'Edit…',
+    ]);
+  });
+
+  test.each([
+    ['the service refuses it', 'rate_limited', 429],
+    ['nobody was attempted', 'unavailable', 503],
+  ])('if %s, the draft stays as it is, with another key', async (_, code, status) => {
+    await write();
+    const keys: (string | undefined)[] = [];
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (request.method() !== 'POST' || keys.length === 2) return request.continue();
+      keys.push(request.headers()['idempotency-key']);
+      const error = { code, message: 'Nothing was sent.' };
+      return request.respond({ status, body: JSON.stringify({ error }) });
+    });
+    for (let attempts = 0; attempts < 2; attempts++) {
+      await sendOnce();
+      await tab.expectText('aside [role=alert]', 'Nothing was sent.');
+      expect(await has('#doubt')).toBe(false);
+    }
+    expect(new Set(keys).size).toBe(2);
+    await sendOnce();
+    await tab.expectView(title);
+    expect(await stored()).toEqual([title]);
+  });
+
+  test('a draft in two tabs goes out once', async () => {
+    await write();
+    const copied = await page.evaluate(() => ({ ...sessionStorage }));
+    const other = await openConsole(browser, `${gateway.origin}/console`);
+    await other.page.evaluateOnNewDocument((entries) => {
+      for (const [name, value] of Object.entries(entries)) sessionStorage.setItem(name, value);
+    }, copied);
+    await other.openView(project, '/send');
+    for (const one of [tab, other]) {
+      await one.page.bringToFront();
+      await one.click('button', 'Send to 1');
+      await one.confirm();
+      await one.expectView(title);
+    }
+    await other.page.close();
+    expect(await stored()).toEqual([title]);
+  });
+
+  test('a draft survives views, a reload and a key that ends, and nobody else sees it', async () => {
+    const invite = (name: string) =>
+      stack.registry.invite(project.projectId, { name, role: 'sender', random: randomBytes });
+    const ann = { ...project, secretKey: (await invite('Ann')).key };
+    const bob = { ...project, secretKey: (await invite('Bob')).key };
+    const titleOf = async (who: TestProject) => {
+      await tab.openView(who, '/send');
+      await tab.expectView('New notification');
+      return fieldText('#send-title');
+    };
+    await tab.openView(ann, '/send');
+    await tab.type('Title', 'By Ann');
+    await view('/settings');
+    await tab.expectView('Settings');
+    await page.goBack();
+    await tab.expectView('New notification');
+    expect(await fieldText('#send-title')).toBe('By Ann');
+    expect(await titleOf(bob)).toBe('');
+    expect(await titleOf(project)).toBe('');
+    expect(await titleOf(ann)).toBe('By Ann');
+    expect(await storedText(page)).not.toContain(ann.secretKey);
+    await page.evaluate(() => {
+      const error = { code: 'unauthorized', message: 'No.' };
+      window.fetch = async () => new Response(JSON.stringify({ error }), { status: 401 });
+    });
+    await view('/audience');
+    await tab.expectText('[role=alert]', 'Your key is no longer valid.');
+    expect(await titleOf(ann)).toBe('By Ann');
+    // Signing out asks, and erases it.
+    await page.click('.account');
+    await tab.click('button', 'Sign out');
+    await tab.expectText('dialog[open]', 'Your draft “By Ann” is lost.');
+    await tab.confirm();
+    await tab.expectView('Sign in to Carillon');
+    expect(await storedText(page)).not.toContain('By Ann');
+    expect(await titleOf(ann)).toBe('');
+  });
+
+  test('“Send again” asks before it replaces a draft, and says who has it already', async () => {
+    const { id } = await stack.send(project, { title: 'Sent before' });
+    await write();
+    await view(`/notifications/${id}`);
+    await tab.click('button', 'Send again');
+    await tab.expectText('dialog[open]', 'Your draft “Doors open” is lost.');
+    await page.keyboard.press('Escape');
+    await view('/send');
+    await tab.expectView('New notification');
+    expect(await fieldText('#send-title')).toBe(title);
+    await view(`/notifications/${id}`);
+    await tab.click('button', 'Send again');
+    await tab.confirm();
+    await tab.expectView('New notification');
+    expect(await fieldText('#send-title')).toBe('Sent before');
+    await tab.expectText('aside', 'One has “Sent before” already.');
+    await sendOnce();
+    await until('two notifications', async () => (await stored()).length === 2);
+  });
+
+  test('a user id of a test that is refused, or lost, can be corrected', async () => {
+    await write();
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (!request.postData()?.includes('"refused"')) return request.continue();
+      const issues = [{ path: 'userIds[0]', message: 'must be another text' }];
+      const error = { code: 'invalid_request', message: 'Refused.', issues };
+      return request.respond({ status: 400, body: JSON.stringify({ error }) });
+    });
+    await tab.click('button', 'Send a test to me');
+    await tab.type('Your user id', 'refused');
+    await tab.confirm();
+    await tab.expectText('aside .issues', 'User ids must be another text.');
+    await tab.click('button', 'Another user id');
+    await tab.type('Your user id', 'ada');
+    gateway.fault = '504 after the service';
+    await tab.confirm();
+    await tab.expectText('aside [role=alert]', 'Carillon did not respond, but a gateway: 504.');
+    gateway.fault = undefined;
+    await tab.click('button', 'Send a test to me');
+    await tab.type('Your user id', 'ada');
+    await tab.confirm();
+    await tab.expectText('aside .test-result', 'Test: 1 of 1 delivered.');
+    expect(await stored()).toEqual([title]);
+  });
+});
+
+/** Mulberry32. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Runs in the page. @returns what can be clicked by its text, but for what says “again”, erases the draft, or signs out. */
+function findClickable(): readonly string[] {
+  const root = document.querySelector('dialog[open]') ?? document;
+  return [...root.querySelectorAll<HTMLElement>('a[href^="#/"], button, summary')]
+    .filter((element) => element.checkVisibility() && !element.matches(':disabled'))
+    .map((element) => element.textContent)
+    .filter(
+      (name) =>
+        !/sign|out$|again|Edit, |Discard it|Replace it|test|^Remove/i.test(name) ||
+        name === 'Find out',
+    );
+}
+
+/** Runs in the page. */
+function clickOn(name: string): void {
+  const root = document.querySelector('dialog[open]') ?? document;
+  [...root.querySelectorAll<HTMLElement>('a[href^="#/"], button, summary')]
+    .find((element) => element.textContent === name)
+    ?.click();
+}
