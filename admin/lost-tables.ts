@@ -112,35 +112,36 @@ export async function bringBack(
   );
 }
 
-/** The keys and indexes of a table, as CreateTable takes them and the template has them. */
+/** The keys and the index of a table, as CreateTable takes them and the template has them. */
 export function keysOfTable(table: TableName) {
-  const { partitionKey, sortKey, hasBinarySortKey }: TableKey = tableKeys[table];
-  const isIndexed = table === 'subscriptions';
-  const keys = [
-    ...[{ AttributeName: partitionKey, KeyType: 'HASH' as const }],
-    ...(sortKey ? [{ AttributeName: sortKey, KeyType: 'RANGE' as const }] : []),
-  ];
-  const attributes = [
-    partitionKey,
-    ...(sortKey ? [sortKey] : []),
-    ...(isIndexed ? [byUser.partitionKey] : []),
-  ];
+  const own: TableKey = tableKeys[table];
+  const index = table === 'subscriptions' ? byUser : undefined;
+  const types = new Map<string, 'S' | 'B' | 'N'>([[own.partitionKey, 'S']]);
+  if (own.sortKey) types.set(own.sortKey, own.hasBinarySortKey ? 'B' : 'S');
+  if (index) types.set(index.partitionKey, 'S').set(index.sortKey, 'N');
   return {
-    KeySchema: keys,
-    AttributeDefinitions: attributes.map((AttributeName) => ({
+    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
       AttributeName,
-      AttributeType: hasBinarySortKey && AttributeName === sortKey ? 'B' : 'S',
+      AttributeType,
     })),
-    ...(isIndexed && {
+    KeySchema: keySchema(own),
+    ...(index && {
       GlobalSecondaryIndexes: [
         {
-          IndexName: byUser.name,
-          KeySchema: [{ AttributeName: byUser.partitionKey, KeyType: 'HASH' }],
-          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: [...byUser.attributes] },
+          IndexName: index.name,
+          KeySchema: keySchema(index),
+          Projection: { ProjectionType: 'KEYS_ONLY' as const },
         },
       ],
     }),
   } satisfies Partial<CreateTableCommand['input']>;
+}
+
+function keySchema({ partitionKey, sortKey }: Pick<TableKey, 'partitionKey' | 'sortKey'>) {
+  return [
+    { AttributeName: partitionKey, KeyType: 'HASH' as const },
+    ...(sortKey ? [{ AttributeName: sortKey, KeyType: 'RANGE' as const }] : []),
+  ];
 }
 
 /** What a table of the stack lacks besides items: AWS restores none of these. */
