@@ -154,7 +154,7 @@ export const contentCombinations = Object.entries(requirements).map(([name, erro
   );
 });
 
-const { userIds: _, recipients: __, channels: ___, ...others } = audienceFields;
+const { userIds: _, recipients: __, test: ___, channels: ____, ...others } = audienceFields;
 
 /**
  * Conditions on the subscriptions of an audience: those that a request gives all hold. They travel as one value,
