@@ -368,13 +368,9 @@ export const LinkButton = (props: { href: string; onClick?: () => void; children
   <Button variant="default" component="a" style={{ alignSelf: 'start' }} {...props} />
 );
 
-interface DialogProps {
-  readonly question: Question | undefined;
-  readonly onClose: () => void;
-}
-
 /** Asks over the page, in a dialog of the browser's own: it keeps the focus, and gives it back. */
-export function Dialog({ question, onClose }: DialogProps) {
+export function Dialog(props: { question: Question | undefined; onClose: () => void }) {
+  const { question, onClose } = props;
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = element.current!;
