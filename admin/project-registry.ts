@@ -4,7 +4,7 @@ import type { ProjectTables } from '../contract/infrastructure/tables.ts';
 import { ServiceError } from '../contract/wire/errors.ts';
 import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/wire/formats.ts';
 import { limits } from '../contract/wire/limits.ts';
-import type { Plan, ProjectRef, UserIdMode, VapidKeys } from '../contract/wire/project.ts';
+import type { ProjectRef, SetSettings, VapidKeys } from '../contract/wire/project.ts';
 import type { AudienceCounts } from '../contract/wire/project-result.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
 import { countAudience, subscriptionSample } from '../lambdas/store/audience.ts';
@@ -17,7 +17,7 @@ import {
   subscriberCounter,
   utcMonth,
 } from '../lambdas/store/counters.ts';
-import type { MemberItem, OldWorkerItem, ProjectItem } from '../lambdas/store/items.ts';
+import type { MemberItem, ProjectItem } from '../lambdas/store/items.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { closeCounter, openCounter } from './store/closed-counters.ts';
 import { type RemovalOptions, type RemovedItems, removeProject } from './store/project-removal.ts';
@@ -36,31 +36,22 @@ export type RandomSource = (sizeBytes: number) => Buffer;
 export interface NewProject {
   /** Matches `projectIdPattern`. */
   readonly projectId: string;
-  /** @default the id */
-  readonly name?: string;
-  readonly plan?: Plan;
+  /** @default its name is the id */
+  readonly settings?: SetSettings;
   /**
-   * The deployment's subscriber cap, which applies if the plan has none: the counter is divided for it.
+   * The deployment's subscriber cap, which applies if the project has none: the counter is divided for it.
    * @default unknown: the first subscription takes three calls more.
    */
   readonly deployedCap?: number;
-  /** @default "open" */
-  readonly userIds?: UserIdMode;
   /** @default a new pair */
   readonly vapid?: VapidKeys;
   readonly random: RandomSource;
 }
 
-export interface ProjectChanges {
-  readonly name?: string;
-  /** Whether user ids need a signature. */
-  readonly userIds?: UserIdMode;
-  /** Which service worker imported subscriptions may still have. */
-  readonly oldWorker?: OldWorkerItem | undefined;
-}
-
-/** Limits to change: a number, null for no limit, or `default` for the deployment's setting. */
-export type PlanChange = { readonly [Limit in keyof Plan]?: number | null | 'default' };
+/** Settings to change. Undefined: its default, or the deployment's. */
+export type SettingChanges = {
+  readonly [Name in keyof SetSettings]?: SetSettings[Name] | undefined;
+};
 
 export interface NewMember {
   readonly name: string;
@@ -106,15 +97,7 @@ export function projectRegistry(
      * can return it.
      * @throws {CommandError} if the id is in use, also by a project that is not fully removed.
      */
-    async create({
-      projectId,
-      name,
-      plan,
-      deployedCap,
-      userIds = 'open',
-      vapid,
-      random,
-    }: NewProject) {
+    async create({ projectId, settings = {}, deployedCap, vapid, random }: NewProject) {
       const { publicKey, privateKey } = vapid ?? newVapidPair();
       const secretKey = newKey(secretKeyPrefix, random);
       const identityKey = newKey(identityKeyPrefix, random);
@@ -122,16 +105,14 @@ export function projectRegistry(
         projectId,
         ref: newProjectRef(random),
         internalKey: random(32),
-        name: name ?? projectId,
         secretKeyHash: hashKey(secretKey),
         members: {},
-        userIds,
         vapidPublicKey: publicKey,
         vapidPair: 0,
-        plan: plan ?? {},
+        settings: { name: projectId, ...settings },
         createdAt: clock().toISOString(),
       };
-      const cap = plan?.subscriberCap === undefined ? deployedCap : plan.subscriberCap;
+      const { subscriberCap: cap = deployedCap } = settings;
       const outcome = await projects.addProject(
         project,
         { projectId, privateKey },
@@ -153,16 +134,11 @@ export function projectRegistry(
     list: () => projects.allProjects(),
 
     /**
-     * Changes the given limits and keeps the others. A new subscriber cap holds at once.
+     * Changes the given settings and keeps the others. A new subscriber cap holds at once.
      * @throws {ProjectNotFound}
      */
-    async setPlan(projectId: string, changes: PlanChange): Promise<RegisteredProject> {
-      const changed = Object.entries(changes).map(([limit, value]) => [
-        limit,
-        value === 'default' ? undefined : value,
-      ]);
-      const change = await projects.changePlan(projectId, Object.fromEntries(changed));
-      const project = existing(projectId, change);
+    async set(projectId: string, changes: SettingChanges): Promise<RegisteredProject> {
+      const project = existing(projectId, await projects.changeSettings(projectId, changes));
       if ('subscriberCap' in changes) {
         await forgetCap(dynamo, subscriberCounter(tables.usage, project.ref));
       }
@@ -183,11 +159,6 @@ export function projectRegistry(
       const until = graceEnd(gracePeriodMs);
       const project = await projects.replaceSecretKey(projectId, hashKey(secretKey), until);
       return { project: existing(projectId, project), secretKey };
-    },
-
-    /** Changes what is given. An undefined one is removed. @throws {ProjectNotFound} */
-    async change(projectId: string, changes: ProjectChanges): Promise<RegisteredProject> {
-      return existing(projectId, await projects.changeProject(projectId, changes));
     },
 
     /** The key that signs user ids. @throws {ProjectNotFound} */

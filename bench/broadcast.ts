@@ -163,7 +163,7 @@ async function seed(
     const { secretKey } = await projectRegistry(dynamo, names, clock).create({
       projectId,
       // The benchmark reads the notification several times per second.
-      plan: { rateLimitPerMinute: null, subscriberCap: null },
+      settings: { rateLimitPerMinute: null, subscriberCap: null },
       random: randomBytes,
     });
     const projects = projectStore(dynamo, names.projects, clock);

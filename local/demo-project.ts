@@ -47,7 +47,11 @@ export async function demoProject(
 function createOrRotateKey(registry: ProjectRegistry, exists: boolean) {
   return exists
     ? registry.rotateKey(demoProjectId, randomBytes)
-    : registry.create({ projectId: demoProjectId, name: 'Demo', random: randomBytes });
+    : registry.create({
+        projectId: demoProjectId,
+        settings: { name: 'Demo' },
+        random: randomBytes,
+      });
 }
 
 const keyFile = (dataDir: string) => join(dataDir, 'demo-secret-key');

@@ -9,16 +9,16 @@ import { fieldLines } from '../terminal/table.ts';
 import { type Paint, plain, type Terminal } from '../terminal/terminal.ts';
 import { InvalidVapidPair, readVapidPair } from '../vapid-pair.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
-import { addProjectOptions, type ProjectOptions, readPlan } from './set.ts';
+import { addSettingOptions, readNewSettings, type SettingOptions } from './set.ts';
 import { projectJson } from './show.ts';
 
-interface CreateOptions extends ProjectOptions {
+type CreateOptions = SettingOptions & {
   readonly vapidPublic?: string;
   readonly vapidPrivateFile?: string;
-}
+};
 
 export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Command {
-  const command = addProjectOptions(
+  const command = addSettingOptions(
     projectCommand(
       'create',
       'Creates a project and prints its API key card.',
@@ -35,22 +35,20 @@ export function createCommand(runOnStack: RunOnStack, { input }: Terminal): Comm
     )
     .option('--vapid-public <key>', 'application server key of that pair, to compare')
     .action(async (projectId: string, options: CreateOptions) => {
-      const { name, userIds, vapidPublic, vapidPrivateFile } = options;
-      const plan = readPlan(options);
+      const { vapidPublic, vapidPrivateFile } = options;
+      const settings = readNewSettings(command, options);
       if (vapidPublic !== undefined && vapidPrivateFile === undefined) {
         command.error('--vapid-public and --vapid-private-file must be given together');
       }
       const vapid = vapidPrivateFile
         ? await readPair(command, input, vapidPrivateFile, vapidPublic)
         : undefined;
-      await runOnStack(async ({ registry, settings, baseUrl, paint, print }) => {
+      await runOnStack(async ({ registry, settings: deployed, baseUrl, paint, print }) => {
         const { project, secretKey, identityKey } = await registry.create({
           projectId,
-          plan,
-          deployedCap: settings.SUBSCRIBER_CAP,
+          settings,
+          deployedCap: deployed.SUBSCRIBER_CAP,
           random: randomBytes,
-          ...(name !== undefined && { name }),
-          ...(userIds && { userIds }),
           ...(vapid && { vapid }),
         });
         const created = { ...projectJson(project), secretKey, identityKey, baseUrl };

@@ -1,10 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
-import { limits } from '../../contract/wire/limits.ts';
-import { type OldWorkerName, oldWorkerNames } from '../../contract/wire/message.ts';
-import { type Plan, type UserIdMode, userIdModes } from '../../contract/wire/project.ts';
+import { oldWorkerNames } from '../../contract/wire/message.ts';
+import {
+  defaultOf,
+  type SetSettings,
+  type SettingName,
+  settingNames,
+  settingOf,
+} from '../../contract/wire/project.ts';
 import { type RouteName, routeNames } from '../../contract/wire/routes.ts';
-import type { PlanChange, ProjectChanges } from '../project-registry.ts';
+import { settingTexts } from '../../contract/wording/setting-texts.ts';
+import type { SettingChanges } from '../project-registry.ts';
 import { printable } from '../terminal/terminal.ts';
 import { projectCommand, type RunOnStack, readName } from './command.ts';
 import { type ProjectView, projectText, projectView } from './show.ts';
@@ -13,71 +19,33 @@ import { type ProjectView, projectText, projectView } from './show.ts';
 const longestMoveDays = 90;
 
 export function setCommand(runOnStack: RunOnStack): Command {
-  const command = addProjectOptions(
+  const command = addSettingOptions(
     projectCommand(
       'set',
-      'Changes the name of a project, its limits, whether user ids need a signature, and what messages carry during a move.',
+      'Changes the settings of a project.',
       ...['my-site --name "My new site"', 'my-site --subscriber-cap 5000 --send-cap default'],
       ...['my-site --user-ids signed', 'my-site --old-worker none', 'my-site --shown-sample 10'],
     ),
-  )
-    .addOption(
-      new Option(
-        '--old-worker <name>',
-        'imported browsers may still have the service worker of this service: messages to them carry what it needs',
-      ).choices([...oldWorkerNames, 'none']),
-    )
-    .option(
-      '--until <YYYY-MM-DD>',
-      `last day of --old-worker (UTC), at most ${longestMoveDays} days from now`,
-      readUntil,
-    )
-    .option(
-      '--shown-sample <N>',
-      'of a broadcast to more than 100,000 subscribers, one in N browsers reports that it was shown; 1: each',
-      readShownSample,
-    );
-  return command.action(async (projectId: string, options: SetOptions) => {
-    const { name, userIds, oldWorker, until, shownSample } = options;
-    const plan = { ...readPlanChange(options), ...(shownSample && { shownSample }) };
-    const changesPlan = Object.keys(plan).length > 0;
-    if ((oldWorker ?? 'none') !== 'none' && until === undefined) {
-      command.error('--old-worker needs --until: the day when the move is over');
-    }
-    if (until !== undefined && (oldWorker ?? 'none') === 'none') {
-      command.error('--until is for --old-worker only');
-    }
-    const changes: ProjectChanges = {
-      ...(name !== undefined && { name }),
-      ...(userIds && { userIds }),
-      ...(oldWorker && {
-        oldWorker: oldWorker === 'none' ? undefined : { name: oldWorker, until: until! },
-      }),
-    };
-    if (!changesPlan && Object.keys(changes).length === 0) {
-      const shown = command.options.filter(({ hidden, long }) => !hidden && long !== '--until');
-      const names = shown.map(({ long }) => long).join(', ');
-      command.error(`nothing to change: give at least one of ${names}`);
+  );
+  return command.action(async (projectId: string, options: SettingOptions) => {
+    const changes = readSettings(command, options);
+    if (Object.keys(changes).length === 0) {
+      const names = Object.values(settingOptions).map(({ long }) => long);
+      command.error(`nothing to change: give at least one of ${names.join(', ')}`);
     }
     await runOnStack(async ({ registry, settings, paint, print, next }) => {
-      if (Object.keys(changes).length > 0) await registry.change(projectId, changes);
-      if (changesPlan) await registry.setPlan(projectId, plan);
-      const usage = await registry.usage(projectId);
-      const view = projectView(await registry.get(projectId), settings, usage);
-      const warning = plan.subscriberCap === undefined ? undefined : capWarning(view);
+      const project = await registry.set(projectId, changes);
+      const view = projectView(project, settings, await registry.usage(projectId));
+      const warning = 'subscriberCap' in changes ? capWarning(view) : undefined;
       const notes = [
         ...(warning === undefined ? [] : [`\n${paint('yellow', warning)}\n`]),
-        ...(userIds === 'signed' ? [signedNote(next(`users delete ${projectId} <userId>`))] : []),
+        ...(changes.userIds === 'signed'
+          ? [signedNote(next(`users delete ${projectId} <userId>`))]
+          : []),
       ];
       print({ ...view, warning }, projectText(view, paint) + notes.join(''));
     });
   });
-}
-
-interface SetOptions extends ProjectOptions {
-  readonly oldWorker?: OldWorkerName | 'none';
-  readonly until?: string;
-  readonly shownSample?: number | 'default';
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -90,14 +58,6 @@ function readUntil(text: string): string {
   if (day >= least!.getTime() && day <= most!.getTime()) return new Date(day + dayMs).toISOString();
   const days = [least, most].map((one) => one!.toISOString().slice(0, 'YYYY-MM-DD'.length));
   throw new InvalidArgumentError(`Use a day from ${days.join(' to ')}.`);
-}
-
-/** @throws {InvalidArgumentError} */
-function readShownSample(text: string): number | 'default' {
-  if (!/^(?:[1-9]\d?|100)$/.test(text)) {
-    throw new InvalidArgumentError('Use a whole number from 1 to 100.');
-  }
-  return text === '1' ? 'default' : Number(text);
 }
 
 /** Nobody notices later: the cap removes no subscriber. */
@@ -117,17 +77,87 @@ function signedNote(deleteCall: string): string {
   );
 }
 
-/** What `create` and `set` can set, as parsed. */
-export interface ProjectOptions {
-  readonly name?: string;
-  readonly userIds?: UserIdMode;
-  readonly subscriberCap?: LimitOption;
-  readonly sendCap?: LimitOption;
-  readonly rateLimit?: LimitOption | ActionLimits;
-  /** `sendCap` and `rateLimit`, as the API writes them. */
-  readonly monthlySendCap?: LimitOption;
-  readonly rateLimitPerMinute?: LimitOption;
+/** An option for each setting. */
+const settingOptions = Object.fromEntries(
+  settingNames.map((name) => [name, optionOf(name)]),
+) as Readonly<Record<SettingName, Option>>;
+
+/** Options as parsed, by their names in commander. `none` and `default` are texts: it makes an empty text of null. */
+export type SettingOptions = Readonly<Record<string, unknown>> & { readonly until?: string };
+
+function optionOf(name: SettingName): Option {
+  const row = settingOf(name);
+  const [flag, description] = settingTexts[name].option;
+  const option = (value: string) => new Option(`--${flag} <${value}>`, description);
+  switch (row.kind) {
+    case 'text':
+      return option('text').argParser((text) => readName(text, text.length, row.max));
+    case 'choice':
+      return option(row.choices.join('|')).choices(row.choices);
+    case 'flag':
+      return option('on|off').choices(['on', 'off']);
+    case 'number':
+      return option('N').argParser((text) => readNumber(text, row.min, row.max));
+    case 'limit':
+      return name === 'rateLimitPerMinute'
+        ? option('limit').argParser(readRateLimit)
+        : option('N|none|default').argParser(readLimit);
+    case 'oldWorker':
+      return option('name').choices([...oldWorkerNames, 'none']);
+  }
 }
+
+/** Adds an option for each setting. */
+export function addSettingOptions(command: Command): Command {
+  for (const option of Object.values(settingOptions)) command.addOption(option);
+  return command.option(
+    '--until <YYYY-MM-DD>',
+    `last day of --old-worker (UTC), at most ${longestMoveDays} days from now`,
+    readUntil,
+  );
+}
+
+/** The settings that the given options change. */
+export function readSettings(command: Command, { until, ...options }: SettingOptions) {
+  const { oldWorker = 'none' } = options;
+  if (oldWorker !== 'none' && until === undefined) {
+    command.error('--old-worker needs --until: the day when the move is over');
+  }
+  if (until !== undefined && oldWorker === 'none') {
+    command.error('--until is for --old-worker only');
+  }
+  const changes = settingNames.flatMap((name) => {
+    const given = options[settingOptions[name].attributeName()];
+    if (given === undefined) return [];
+    if (name === 'rateLimitPerMinute') return rateLimits(given);
+    const value = settingFrom(name, given, until);
+    return [[name, value === defaultOf(name) ? undefined : value] as const];
+  });
+  return Object.fromEntries(changes) as SettingChanges;
+}
+
+/** The settings of a new project: without those that have their defaults. */
+export function readNewSettings(command: Command, options: SettingOptions): SetSettings {
+  const set = Object.entries(readSettings(command, options));
+  return Object.fromEntries(set.filter(([, value]) => value !== undefined));
+}
+
+/** The value that an option says. Undefined: the default. */
+function settingFrom(name: SettingName, given: unknown, until: string | undefined): unknown {
+  switch (settingOf(name).kind) {
+    case 'limit':
+      return limitFrom(given);
+    case 'oldWorker':
+      return given === 'none' ? undefined : { name: given, until };
+    case 'flag':
+      return given === 'on';
+    default:
+      return given;
+  }
+}
+
+const limitFrom = (given: unknown) =>
+  given === 'default' ? undefined : given === 'none' ? null : given;
 
 /** Not null for `none`: commander turns a parsed null into an empty text. */
 type LimitOption = number | 'none' | 'default';
@@ -135,31 +165,11 @@ type LimitOption = number | 'none' | 'default';
 /** Limits of single actions. */
 type ActionLimits = Partial<Readonly<Record<RouteName, LimitOption>>>;
 
-export function addProjectOptions(command: Command): Command {
-  return command
-    .option('--name <text>', 'name that people see', (name: string) =>
-      readName(name, name.length, limits.projectNameLength),
-    )
-    .option('--subscriber-cap <N|none|default>', 'most subscribers', readLimit)
-    .option('--send-cap <N|none|default>', 'most notifications per UTC month', readLimit)
-    .addOption(apiName('--monthly-send-cap', 'sendCap'))
-    .addOption(apiName('--rate-limit-per-minute', 'rateLimit'))
-    .option(
-      '--rate-limit <limit>',
-      'requests per minute of an address: N, none or default for all actions, or for some: track=600,send=none',
-      readRateLimit,
-    )
-    .addOption(
-      new Option(
-        '--user-ids <open|signed>',
-        'accept any user id, or only those with a signature',
-      ).choices(userIdModes),
-    );
-}
-
-/** The name that a limit has in the API. */
-function apiName(name: string, option: keyof ProjectOptions): Option {
-  return new Option(`${name} <N|none|default>`).argParser(readLimit).conflicts(option).hideHelp();
+/** @throws {InvalidArgumentError} */
+function readNumber(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^[1-9]\d*$/.test(text) && value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`);
 }
 
 function readLimit(text: string): LimitOption {
@@ -187,33 +197,14 @@ function readRateLimit(text: string): LimitOption | ActionLimits {
   return Object.fromEntries(entries);
 }
 
-/** A limit of all actions replaces those of single ones. */
-function readRateLimits(
-  rateLimit: ProjectOptions['rateLimit'],
-): Readonly<Record<string, LimitOption | undefined>> {
-  if (rateLimit === undefined) return {};
-  const ofActions = Object.fromEntries(
-    routeNames.map((action) => [
-      `${action}PerMinute`,
-      typeof rateLimit === 'object' ? rateLimit[action] : 'default',
-    ]),
-  );
-  return typeof rateLimit === 'object'
-    ? ofActions
-    : { ...ofActions, rateLimitPerMinute: rateLimit };
-}
-
-/** The changes that the given options ask for. */
-export function readPlanChange(options: ProjectOptions): PlanChange {
-  const { subscriberCap, sendCap, monthlySendCap = sendCap } = options;
-  const { rateLimit, rateLimitPerMinute = rateLimit } = options;
-  const limits = { subscriberCap, monthlySendCap, ...readRateLimits(rateLimitPerMinute) };
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, value === 'none' ? null : value]));
-}
-
-/** The plan of a new project, without the limits that are the deployment's. */
-export function readPlan(options: ProjectOptions): Plan {
-  const limits = Object.entries(readPlanChange(options)).filter(([, value]) => value !== 'default');
-  return Object.fromEntries(limits);
+/** The changes of rate limits. A limit of all actions replaces those of single ones. */
+function rateLimits(given: unknown): (readonly [name: string, limit: unknown])[] {
+  const ofActions: ActionLimits | undefined = typeof given === 'object' ? Object(given) : undefined;
+  const actions = ofActions ? (Object.keys(ofActions) as RouteName[]) : routeNames;
+  return [
+    ...actions.map(
+      (action) => [`${action}PerMinute`, limitFrom(ofActions?.[action] ?? 'default')] as const,
+    ),
+    ...(ofActions ? [] : [['rateLimitPerMinute', limitFrom(given)] as const]),
+  ];
 }

@@ -1,9 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { DeployedSettings } from '../../contract/infrastructure/environment.ts';
 import { countText } from '../../contract/text/text.ts';
-import { limitOf, type Plan, type RateLimits, rateLimitsOf } from '../../contract/wire/project.ts';
+import {
+  limitOf,
+  type RateLimits,
+  rateLimitsOf,
+  type SetSettings,
+  settingNames,
+  settingOf,
+  withDefaults,
+} from '../../contract/wire/project.ts';
 import type { AudienceCounts } from '../../contract/wire/project-result.ts';
 import { pushServiceText } from '../../contract/wording/push-service-texts.ts';
+import { limitText, settingText, settingTexts } from '../../contract/wording/setting-texts.ts';
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../store/registered-projects.ts';
 import { newCommand } from '../terminal/command-line.ts';
@@ -70,13 +79,13 @@ export function listCommand(runOnStack: RunOnStack): Command {
 const columns: readonly Column<ProjectView>[] = [
   ['project', ({ projectId }) => projectId],
   // `show` prints names in full.
-  ['name', ({ name }) => truncate(printable(name), 40)],
+  ['name', ({ settings }) => truncate(printable(settings.name), 40)],
   ['subscribers', ({ usage }) => countText(usage.subscribers), 'right'],
-  ['of', ({ limits }) => describeLimit(limits.subscriberCap)],
+  ['of', ({ limits }) => limitText(limits.subscriberCap)],
   ['sends this month', ({ usage }) => countText(usage.sends), 'right'],
-  ['of', ({ limits }) => describeLimit(limits.monthlySendCap)],
-  ['rate limit', ({ limits }) => describeLimit(limits.rateLimitPerMinute), 'right'],
-  ['user ids', ({ userIds }) => userIds],
+  ['of', ({ limits }) => limitText(limits.monthlySendCap)],
+  ['rate limit', ({ limits }) => limitText(limits.rateLimitPerMinute), 'right'],
+  ['user ids', ({ settings }) => settings.userIds],
   ['created', ({ createdAt }) => formatTime(createdAt)],
 ];
 
@@ -94,21 +103,17 @@ export function projectView(
   settings: DeployedSettings,
   usage: ShownUsage,
 ) {
-  return { ...projectJson(project), usage, limits: effectiveLimits(project.plan, settings) };
+  return { ...projectJson(project), usage, limits: effectiveLimits(project.settings, settings) };
 }
 
 /** A project as `--json` prints it. */
 export function projectJson(project: RegisteredProject) {
-  const { projectId, name, plan, userIds, oldWorker, createdAt } = project;
-  const { previousKeyUntil, previousIdentityKeyUntil } = project;
+  const { projectId, createdAt, previousKeyUntil, previousIdentityKeyUntil } = project;
   return {
     projectId,
-    name,
+    settings: withDefaults(project.settings),
     applicationServerKey: project.vapidPublicKey,
     previousApplicationServerKey: project.previousVapidPublicKey,
-    plan,
-    userIds,
-    oldWorker,
     createdAt,
     pausedAt: project.pausedAt,
     previousKeyUntil,
@@ -118,17 +123,22 @@ export function projectJson(project: RegisteredProject) {
 
 /** A project's fields, one per line. */
 export function projectText(
-  { usage, limits, plan, ...project }: ProjectView & { readonly identityKey?: string | undefined },
+  {
+    usage,
+    limits,
+    settings,
+    ...project
+  }: ProjectView & { readonly identityKey?: string | undefined },
   paint: Paint,
 ): string {
   const limit = (name: Exclude<keyof EffectiveLimits, 'rateLimits'>) => {
-    const origin = plan[name] === undefined ? ' (default)' : '';
-    return paint('dim', `limit: ${describeLimit(limits[name])}${origin}`);
+    const origin = settings[name] === undefined ? ' (default)' : '';
+    return paint('dim', `limit: ${limitText(limits[name])}${origin}`);
   };
   const until = (time: string | undefined) => time && formatTime(time);
   const { previousKeySubscribers } = usage;
   const fields: readonly (readonly [label: string, value: string | undefined])[] = [
-    ['Name', printable(project.name)],
+    ...settingLines(settings),
     ['Application server key', project.applicationServerKey],
     ['Previous application server key', project.previousApplicationServerKey],
     [
@@ -140,23 +150,14 @@ export function projectText(
     ['Paused', project.pausedAt && paint('yellow', `since ${formatTime(project.pausedAt)}`)],
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
-    ['User ids', project.userIds],
-    [
-      'Old service worker',
-      project.oldWorker && `${project.oldWorker.name} until ${formatTime(project.oldWorker.until)}`,
-    ],
     ['Subscribers', `${countText(usage.subscribers)}  ${limit('subscriberCap')}`],
     ...pushServiceFields(usage),
     [`Notifications in ${usage.month}`, `${countText(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],
     ...Object.entries(limits.rateLimits ?? {}).map(
       ([action, ofAction]) =>
-        [`  ${action}`, paint('dim', `limit: ${describeLimit(ofAction)}`)] as const,
+        [`  ${action}`, paint('dim', `limit: ${limitText(ofAction)}`)] as const,
     ),
-    [
-      'Shown is reported by',
-      plan.shownSample === undefined ? undefined : `one browser in ${plan.shownSample}`,
-    ],
   ];
   return `${paint('bold', project.projectId)}\n${fieldLines(fields, paint)}`;
 }
@@ -175,6 +176,15 @@ function pushServiceFields({ subscribers, sample }: ShownUsage) {
   });
 }
 
+/** The settings but for limits, which are printed with the usage. */
+function settingLines(settings: SetSettings): readonly (readonly [string, string])[] {
+  return settingNames.flatMap((name) => {
+    const value = settings[name];
+    if (value === undefined || settingOf(name).kind === 'limit') return [];
+    return [[settingTexts[name].label, printable(settingText(name, value))]];
+  });
+}
+
 /** Until when a key that was replaced is accepted. Functions remember a project for 30 s: `projectCacheMs`. */
 export function previousKeyEnd(until: string | undefined): string {
   return until === undefined ? 'for up to 30 seconds' : `until ${formatTime(until)}`;
@@ -185,7 +195,7 @@ export function formatTime(iso: string): string {
   return `${iso.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
 }
 
-/** The limits that apply to a project: its plan's, or else the deployment's. Null: no limit. */
+/** The limits that apply to a project: its own, or else the deployment's. Null: no limit. */
 export interface EffectiveLimits {
   readonly subscriberCap: number | null;
   readonly monthlySendCap: number | null;
@@ -194,15 +204,10 @@ export interface EffectiveLimits {
   readonly rateLimits?: RateLimits;
 }
 
-export function effectiveLimits(plan: Plan, settings: DeployedSettings): EffectiveLimits {
+export function effectiveLimits(own: SetSettings, deployed: DeployedSettings): EffectiveLimits {
   return {
-    subscriberCap: limitOf(plan.subscriberCap, settings.SUBSCRIBER_CAP),
-    monthlySendCap: limitOf(plan.monthlySendCap, settings.MONTHLY_SEND_CAP),
-    ...rateLimitsOf(plan, settings.RATE_LIMIT_PER_MINUTE),
+    subscriberCap: limitOf(own.subscriberCap, deployed.SUBSCRIBER_CAP),
+    monthlySendCap: limitOf(own.monthlySendCap, deployed.MONTHLY_SEND_CAP),
+    ...rateLimitsOf(own, deployed.RATE_LIMIT_PER_MINUTE),
   };
-}
-
-/** A limit with commas: `1,000`, or `none`. */
-export function describeLimit(limit: number | null): string {
-  return limit === null ? 'none' : countText(limit);
 }

@@ -243,8 +243,7 @@ async function createFirstProject(
     const question = 'Id of your first project [my-site]: ';
     const projectId = asks ? (await ask(question, '--project')) || 'my-site' : given;
     if (projectId === undefined) return;
-    const plan = {};
-    const { project, ...keys } = await registry.create({ projectId, plan, random: randomBytes });
+    const { project, ...keys } = await registry.create({ projectId, random: randomBytes });
     const card = { projectId, applicationServerKey: project.vapidPublicKey, ...keys };
     output.write(`\n${projectCard(card, baseUrl, paintFor(output))}\n`);
   } catch (cause) {

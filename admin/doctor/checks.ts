@@ -145,10 +145,11 @@ export const checks: Readonly<Record<string, Check>> = {
 
   async limits({ registry, settings }) {
     const near: string[] = [];
-    for await (const { projectId, plan } of registry.list()) {
+    for await (const project of registry.list()) {
+      const { projectId } = project;
       const usage = await registry.usage(projectId);
       near.push(
-        ...nearLimits(usage, effectiveLimits(plan, settings)).map(
+        ...nearLimits(usage, effectiveLimits(project.settings, settings)).map(
           (what) => `${projectId} (${what})`,
         ),
       );

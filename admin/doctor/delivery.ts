@@ -72,7 +72,7 @@ export async function checkDelivery(deps: DeliveryDependencies, report: Report):
       'You need permission to write the tables of the stack.',
       async () => {
         mayHaveProject = true;
-        const result = await registry.create({ projectId, name: 'Doctor', random });
+        const result = await registry.create({ projectId, settings: { name: 'Doctor' }, random });
         return { result, message: `Created the project ${projectId}.` };
       },
     );

@@ -15,6 +15,8 @@ import {
   cancellationReasons,
   conditionFailed,
   isConditionFailure,
+  type Projection,
+  projection,
 } from '../../lambdas/store/dynamo.ts';
 import type {
   IdentityKeyItem,
@@ -24,7 +26,7 @@ import type {
   VapidKeyItem,
 } from '../../lambdas/store/items.ts';
 
-/** A project without its internal key and the hashes of its others. */
+/** A project, without its secrets. */
 export type RegisteredProject = Omit<
   ProjectItem,
   'internalKey' | 'secretKeyHash' | 'previousKeyHash' | 'members'
@@ -34,12 +36,12 @@ type Tables = Pick<RestoredTables, 'projects' | 'vapidKeys' | 'identityKeys' | '
 
 type Change = Partial<UpdateCommandInput> & { readonly UpdateExpression: string };
 
-const publicFields = {
-  ProjectionExpression:
-    'projectId, #ref, removed, #name, vapidPublicKey, vapidPair, previousVapidPublicKey, vapidRotatedAt, #plan, createdAt, previousKeyUntil, ' +
-    'userIds, previousIdentityKeyUntil, oldWorker, pausedAt',
-  ExpressionAttributeNames: { '#ref': 'ref', '#name': 'name', '#plan': 'plan' },
-};
+/** Also of an item that is left of a removed project. */
+const registered = projection<RegisteredProject & Partial<Pick<RemovedProjectItem, 'removed'>>>({
+  ...{ projectId: true, ref: true, settings: true, createdAt: true, pausedAt: true },
+  ...{ vapidPair: true, vapidPublicKey: true, previousVapidPublicKey: true, vapidRotatedAt: true },
+  ...{ previousKeyUntil: true, previousIdentityKeyUntil: true, removed: true },
+});
 
 const projectExists = 'attribute_exists(secretKeyHash)';
 
@@ -104,17 +106,13 @@ export class RegisteredProjects {
   async findProjectOrRest(
     projectId: string,
   ): Promise<RegisteredProject | 'half_removed' | undefined> {
-    const found = await this.#read<RegisteredProject | RemovedProjectItem>(
-      'projects',
-      projectId,
-      publicFields,
-    );
-    return found !== undefined && 'removed' in found ? 'half_removed' : found;
+    const found = await this.#read('projects', projectId, registered);
+    return found?.removed ? 'half_removed' : found;
   }
 
   /** All projects, unordered. */
   async *allProjects(): AsyncGenerator<RegisteredProject> {
-    const query = { TableName: this.#tables.projects, ...publicFields };
+    const query = { TableName: this.#tables.projects, ...registered };
     for await (const { Items = [] } of paginateScan({ client: this.#dynamo }, query)) {
       yield* Items.filter((item) => !('removed' in item)) as RegisteredProject[];
     }
@@ -131,12 +129,9 @@ export class RegisteredProjects {
     return this.#update(projectId, attributeChanges(attributes));
   }
 
-  /** Sets limits of the plan, and removes undefined ones. @returns the project, undefined if it does not exist. */
-  changePlan(
-    projectId: string,
-    limits: ProjectItem['plan'],
-  ): Promise<RegisteredProject | undefined> {
-    return this.#update(projectId, attributeChanges({ ...limits }, { inMap: 'plan' }));
+  /** Sets settings, and removes undefined ones. @returns the project, undefined if it does not exist. */
+  changeSettings(projectId: string, settings: object): Promise<RegisteredProject | undefined> {
+    return this.#update(projectId, attributeChanges({ ...settings }, { inMap: 'settings' }));
   }
 
   /**
@@ -324,7 +319,7 @@ export class RegisteredProjects {
   async #read<Item>(
     table: keyof Tables,
     projectId: string,
-    selection: object = {},
+    selection?: Projection<Item>,
   ): Promise<Item | undefined> {
     const TableName = this.#tables[table];
     const { Item } = await this.#dynamo.send(

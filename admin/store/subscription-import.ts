@@ -85,8 +85,8 @@ interface Stored {
 }
 
 /**
- * @param deployedCap most subscribers where a project's plan sets no cap.
- * @param projects remembers a project only as long as functions do, so that an import follows a change of the plan.
+ * @param deployedCap most subscribers where a project sets no cap.
+ * @param projects remembers a project only as long as functions do, so that an import follows a change of the cap.
  * @param dryRun only counts what would be stored; of a repeated endpoint, the later lines as updated.
  */
 export function batchImport(
@@ -185,8 +185,8 @@ export function batchImport(
     return subscriberCounter(tables.usage, ref);
   }
 
-  function capOf({ plan }: Project): number | null {
-    return limitOf(plan.subscriberCap, deployedCap);
+  function capOf({ settings }: Project): number | null {
+    return limitOf(settings.subscriberCap, deployedCap);
   }
 
   function put(

@@ -1,6 +1,8 @@
 import { Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { countText } from '../../contract/text/text.ts';
+import { publicNames } from '../../contract/wire/project.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
+import { settingText, settingTexts } from '../../contract/wording/setting-texts.ts';
 import { useProject } from './calls.ts';
 import { monthEndText, timeText } from './format.ts';
 import { SiteSnippet } from './overview-view.tsx';
@@ -20,9 +22,11 @@ export function SettingsView() {
           {project !== undefined && (
             <Card title="Project">
               <dl className="stacked">
-                <Fact name="Name">
-                  <bdi>{project.name}</bdi>
-                </Fact>
+                {publicNames.map((name) => (
+                  <Fact key={name} name={settingTexts[name].label}>
+                    <bdi>{settingText(name, project[name])}</bdi>
+                  </Fact>
+                ))}
                 <Fact name="Id">
                   <Copied text={projectId} what="the id" />
                 </Fact>

@@ -13,8 +13,9 @@ import {
 import { limits } from './limits.ts';
 import { withAll } from './placeholders.ts';
 import {
-  audienceFields,
+  type ConditionName,
   type ContentName,
+  conditionFields,
   contentFields,
   defaultOf,
   type Member,
@@ -154,21 +155,30 @@ export const contentCombinations = Object.entries(requirements).map(([name, erro
   );
 });
 
-const { userIds: _, recipients: __, test: ___, channels: ____, ...others } = audienceFields;
+/** The schemas of lists, by what they are of. */
+const lines = { channel: channels(1) };
 
-/**
- * Conditions on the subscriptions of an audience: those that a request gives all hold. They travel as one value,
- * from the request to the filter of the database. Code that does not know one of them refuses to deliver.
- */
-export const conditionsSchema = z.strictObject({
-  channels: z.optional(channels(1)),
-  ...shapeOf(others),
-});
+/** Strict: code that does not know one of them refuses to deliver. */
+export const conditionsSchema = z.strictObject(
+  Object.fromEntries(
+    Object.entries(conditionFields).map(([name, row]) => [
+      name,
+      z.optional(row.kind === 'lines' ? lines[row.of] : schemaOf(name, row)),
+    ]),
+  ) as {
+    [Name in ConditionName]: z.ZodMiniOptional<
+      z.ZodMiniType<
+        ValueOf<(typeof conditionFields)[Name]>,
+        ValueOf<(typeof conditionFields)[Name]>
+      >
+    >;
+  },
+);
 export type Conditions = z.infer<typeof conditionsSchema>;
 
 /** The conditions among the fields of a request. */
 export function conditionsOf(request: Conditions): Conditions {
-  const names = Object.keys(conditionsSchema.shape) as (keyof Conditions)[];
+  const names = Object.keys(conditionFields) as ConditionName[];
   const given = names.filter((name) => request[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, request[name]]));
 }

@@ -148,8 +148,8 @@ export const oldWorkerNames = Object.keys(membersOf) as readonly OldWorkerName[]
 /** A project's setting, while subscriptions are moved. */
 export interface OldWorker {
   readonly name: OldWorkerName;
-  /** From then on, messages are as without it. */
-  readonly until: Date;
+  /** From then on, messages are as without it: ISO 8601. */
+  readonly until: string;
 }
 
 /** A push message with what an old service worker needs to show it and to open its URL. */

@@ -1,5 +1,12 @@
 import * as z from 'zod/mini';
 import { count, object, projectIdSchema } from './fields.ts';
+import {
+  type PublicName,
+  publicNames,
+  type SettingField,
+  type SettingValue,
+  settingOf,
+} from './project.ts';
 import { memberRoles } from './routes.ts';
 
 /** A cap that applies: the project's, or else the deployment's. Null: no cap. */
@@ -25,10 +32,32 @@ export const projectQuerySchema = object({
   sample: z.optional(z.literal('subscribers', { error: 'must be "subscribers"' })),
 });
 
+/** The settings that API and console show. */
+const publicShape = Object.fromEntries(
+  publicNames.map((name) => [name, schemaOf(settingOf(name))]),
+) as { [Name in PublicName]: z.ZodMiniType<SettingValue<Name>> };
+
+function schemaOf(row: SettingField): z.ZodMiniType {
+  switch (row.kind) {
+    case 'text':
+      return z.string();
+    case 'choice':
+      return z.enum(row.choices);
+    case 'flag':
+      return z.boolean();
+    case 'number':
+      return z.int().check(z.gte(row.min), z.lte(row.max));
+    case 'limit':
+      return cap;
+    case 'oldWorker':
+      return z.object({ name: z.string(), until: z.iso.datetime() });
+  }
+}
+
 /** A project, its caps and its usage. */
 export const projectSchema = z.object({
   projectId: projectIdSchema,
-  name: z.string(),
+  ...publicShape,
   /** The public VAPID key, base64url. */
   applicationServerKey: z.string(),
   subscribers: count,

@@ -1,5 +1,62 @@
+import { limits } from './limits.ts';
 import type { OldWorker } from './message.ts';
 import { type MemberRole, type RouteName, routeNames } from './routes.ts';
+
+/**
+ * What the operator sets of a project: a row for each setting. `carillon set` has an option for each, and `carillon show`
+ * prints it. They are stored as one value: the settings that were set.
+ */
+export const settingFields = {
+  /** For people. */
+  name: { kind: 'text', max: limits.projectNameLength, isPublic: true },
+  /** Whether a subscription can have any user id, or only one with a signature. */
+  userIds: { kind: 'choice', choices: ['open', 'signed'], default: 'open' },
+  subscriberCap: { kind: 'limit' },
+  monthlySendCap: { kind: 'limit' },
+  rateLimitPerMinute: { kind: 'limit' },
+  /** One browser in this many reports `shown` of a large broadcast. */
+  shownSample: { kind: 'number', min: 1, max: 100, default: 1 },
+  /** The service worker that imported subscriptions may still have. */
+  oldWorker: { kind: 'oldWorker' },
+} as const satisfies Readonly<Record<string, SettingField>>;
+
+export type SettingField = (
+  | { readonly kind: 'text'; readonly max: number }
+  | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly default: string }
+  | { readonly kind: 'flag'; readonly default: boolean }
+  | {
+      readonly kind: 'number';
+      readonly min: number;
+      readonly max: number;
+      readonly default: number;
+    }
+  /** Null: no limit. Absent: the deployment's. */
+  | { readonly kind: 'limit' }
+  | { readonly kind: 'oldWorker' }
+) & {
+  /** Whether API and console show it. */
+  readonly isPublic?: true;
+};
+
+type Rows = typeof settingFields;
+export type SettingName = keyof Rows;
+type NameWith<Facts> = {
+  [Name in SettingName]: Rows[Name] extends Facts ? Name : never;
+}[SettingName];
+export type PublicName = NameWith<{ readonly isPublic: true }>;
+
+type ValueOf<Row> = Row extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : Row extends { readonly kind: 'flag' }
+    ? boolean
+    : Row extends { readonly kind: 'number' }
+      ? number
+      : Row extends { readonly kind: 'limit' }
+        ? number | null
+        : Row extends { readonly kind: 'oldWorker' }
+          ? OldWorker
+          : string;
+export type SettingValue<Name extends SettingName> = ValueOf<Rows[Name]>;
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */
 type ActionLimits = { readonly [Name in RouteName as `${Name}PerMinute`]?: number | null };
@@ -7,14 +64,46 @@ type ActionLimits = { readonly [Name in RouteName as `${Name}PerMinute`]?: numbe
 /** Requests per minute by action. Null: no limit. */
 export type RateLimits = Partial<Readonly<Record<RouteName, number | null>>>;
 
-/** A project's own limits. Absent: the deployment's setting. Null: no limit. */
-export interface Plan extends ActionLimits {
-  readonly subscriberCap?: number | null;
-  readonly monthlySendCap?: number | null;
-  readonly rateLimitPerMinute?: number | null;
-  /** One browser in this many reports `shown` of a large broadcast. Absent: each. */
-  readonly shownSample?: number;
+/** The settings of a project that were set. */
+export type SetSettings = ActionLimits & {
+  readonly [Name in SettingName]?: SettingValue<Name>;
+};
+
+/** The settings of a project. Without a default, those that were not set are absent. */
+export type ProjectSettings = SetSettings &
+  Required<Pick<SetSettings, 'name' | NameWith<{ readonly default: unknown }>>>;
+
+/** The facts of a setting. */
+export const settingOf = (name: SettingName): SettingField => settingFields[name];
+
+export const settingNames = Object.keys(settingFields) as readonly SettingName[];
+
+/** The value of a setting that was not set. Undefined: it has none, or it is the deployment's. */
+export function defaultOf(name: SettingName): unknown {
+  const row = settingOf(name);
+  return 'default' in row ? row.default : undefined;
 }
+
+/** Adds the settings that were not set. */
+export function withDefaults(set: SetSettings & { readonly name: string }): ProjectSettings {
+  const defaults = settingNames.map((name) => [name, defaultOf(name)]);
+  return {
+    ...Object.fromEntries(defaults.filter(([, value]) => value !== undefined)),
+    ...set,
+  };
+}
+
+/** What API and console show. */
+export function publicSettings(settings: ProjectSettings): Pick<ProjectSettings, PublicName> {
+  return Object.fromEntries(publicNames.map((name) => [name, settings[name]])) as Pick<
+    ProjectSettings,
+    PublicName
+  >;
+}
+
+export const publicNames = settingNames.filter(
+  (name): name is PublicName => settingOf(name).isPublic === true,
+);
 
 /** A person who has a key of their own. */
 export interface Member {
@@ -63,28 +152,21 @@ export interface Project {
    * push message or log line.
    */
   readonly internalKey: Uint8Array;
-  readonly name: string;
   /** SHA-256 of the secret key, hex. */
   readonly secretKeyHash: string;
   /** The key before the last rotation, if that had a grace period. */
   readonly previousKey?: { readonly hash: string; readonly until: Date } | undefined;
   readonly members: readonly Member[];
-  readonly plan: Plan;
+  readonly settings: ProjectSettings;
   readonly vapid: VapidPairs;
-  readonly oldWorker?: OldWorker | undefined;
   /** ISO 8601. */
   readonly createdAt: string;
   /** Since when it sends nothing: ISO 8601. */
   readonly pausedAt?: string | undefined;
 }
 
-/** Whether a subscription can have any user id, or only one with a signature. */
-export const userIdModes = ['open', 'signed'] as const;
-export type UserIdMode = (typeof userIdModes)[number];
-
 /** A project with the keys that sign user ids, for the function that checks the signatures. */
 export interface IdentityProject extends Project {
-  readonly userIds: UserIdMode;
   readonly identityKey: string;
   /** The key before the last rotation, if that had a grace period. */
   readonly previousIdentityKey?: { readonly key: string; readonly until: Date } | undefined;
@@ -95,24 +177,25 @@ export interface SigningProject extends Project {
   readonly vapid: VapidPairs<VapidPair>;
 }
 
-/** A project's limit: its plan's, or else the deployment's. Null: no limit. */
-export function limitOf(
-  planned: number | null | undefined,
-  deployed: number | null,
-): number | null {
-  return planned === undefined ? deployed : planned;
+/** A project's limit: its own, or else the deployment's. Null: no limit. */
+export function limitOf(own: number | null | undefined, deployed: number | null): number | null {
+  return own === undefined ? deployed : own;
 }
 
 /** Requests per minute of an address that a project allows for an action. @param deployed the deployment's limit. */
-export function rateLimitOf(plan: Plan, action: RouteName, deployed: number): number | null {
-  return limitOf(plan[`${action}PerMinute`], limitOf(plan.rateLimitPerMinute, deployed));
+export function rateLimitOf(
+  settings: SetSettings,
+  action: RouteName,
+  deployed: number,
+): number | null {
+  return limitOf(settings[`${action}PerMinute`], limitOf(settings.rateLimitPerMinute, deployed));
 }
 
 /** The rate limits of a project: of all actions, and of those that differ. @param deployed the deployment's limit. */
-export function rateLimitsOf(plan: Plan, deployed: number) {
-  const rateLimitPerMinute = limitOf(plan.rateLimitPerMinute, deployed);
+export function rateLimitsOf(settings: SetSettings, deployed: number) {
+  const rateLimitPerMinute = limitOf(settings.rateLimitPerMinute, deployed);
   const different = routeNames
-    .map((action) => [action, rateLimitOf(plan, action, deployed)] as const)
+    .map((action) => [action, rateLimitOf(settings, action, deployed)] as const)
     .filter(([, limit]) => limit !== rateLimitPerMinute);
   return {
     rateLimitPerMinute,

@@ -77,7 +77,11 @@ export type ContentField = Member &
 
 /** `lines`: a list of texts, one in each line of its control. `table`: entries as a spreadsheet has them. */
 export type AudienceField = FieldFacts &
-  (Kind | { readonly kind: 'lines' | 'table'; readonly max: number });
+  (
+    | Kind
+    | { readonly kind: 'lines' | 'table'; readonly max: number }
+    | { readonly kind: 'lines'; readonly max: number; readonly of: 'channel' }
+  );
 
 /** Names of the rows with these facts. */
 export type NamesWith<Rows, Facts> = {
@@ -95,7 +99,9 @@ export type ValueOf<Row> = Row extends { readonly kind: 'number' }
         ? Record<string, unknown>
         : Row extends { readonly kind: 'list'; readonly members: infer Members }
           ? ObjectOf<Members>[]
-          : string;
+          : Row extends { readonly kind: 'lines' }
+            ? readonly string[]
+            : string;
 
 /** An object with the members of some rows. */
 export type ObjectOf<Rows> = {
@@ -292,20 +298,15 @@ export const contentFields = {
   },
 } as const satisfies Readonly<Record<string, ContentField>>;
 
-/** Whom a notification is for. Their schemas have rules that no row can say. */
-export const audienceFields = {
-  userIds: { ...users, kind: 'lines', sample: ['ada', 'grace'], invalid: [] },
-  recipients: {
-    ...users,
-    kind: 'table',
-    sample: [{ userId: 'ada', values: { name: 'Ada' } }],
-    invalid: ['ada'],
-  },
-  /** Whether it is a test: in no rate, and no notice. */
-  test: { seenBy: 'service', group: 'To', ...flag, sample: true, invalid: 'yes' },
+/**
+ * Conditions on the subscriptions of an audience: those that a request gives all hold. They travel as one value,
+ * `conditions`, from the request to the filter of the database.
+ */
+export const conditionFields = {
   channels: {
     ...condition,
     kind: 'lines',
+    of: 'channel',
     max: limits.channels,
     lines: 2,
     sample: ['news', 'sales'],
@@ -322,9 +323,24 @@ export const audienceFields = {
   },
 } as const satisfies Readonly<Record<string, AudienceField>>;
 
+/** Whom a notification is for. The schemas of the first two have rules that no row can say. */
+export const audienceFields = {
+  userIds: { ...users, kind: 'lines', sample: ['ada', 'grace'], invalid: [] },
+  recipients: {
+    ...users,
+    kind: 'table',
+    sample: [{ userId: 'ada', values: { name: 'Ada' } }],
+    invalid: ['ada'],
+  },
+  /** Whether it is a test: in no rate, and no notice. */
+  test: { seenBy: 'service', group: 'To', ...flag, sample: true, invalid: 'yes' },
+  ...conditionFields,
+} as const satisfies Readonly<Record<string, AudienceField>>;
+
 export const sendFields = { ...contentFields, ...audienceFields };
 
 export type ContentName = keyof typeof contentFields;
+export type ConditionName = keyof typeof conditionFields;
 export type FieldName = keyof typeof sendFields;
 
 /** Fields whose member of the message browsers show without code for it. */

@@ -1,9 +1,11 @@
 import { countOf, countText } from '../text/text.ts';
-import { type Conditions, conditionsOf } from '../wire/content.ts';
+import { conditionsOf } from '../wire/content.ts';
 import type { FailureReason } from '../wire/counts.ts';
 import { limits } from '../wire/limits.ts';
 import type { NotificationContent, NotificationResult } from '../wire/notification.ts';
 import { namesIn } from '../wire/placeholders.ts';
+import type { ConditionName } from '../wire/send-fields.ts';
+import { fieldTexts } from './field-texts.ts';
 
 /** The words in which people read what became of a notification, to whom it went, and why pushes failed. */
 
@@ -113,26 +115,13 @@ function goneText(count: number): string {
     : `All ${countText(count)} had unsubscribed, and were removed.`;
 }
 
-/** For each condition: whom it selects, and the verb before it. */
-const conditionTexts: {
-  readonly [Name in keyof Conditions]-?: readonly [
-    verb: string,
-    text: (value: NonNullable<Conditions[Name]>) => string,
-  ];
-} = {
-  channels: ['has', (names) => `channel${names.length === 1 ? '' : 's'} ${names.join(' or ')}`],
-  seenWithinDays: ['was', (days) => `seen within ${countOf(days, 'day')}`],
-};
-
 type Audience = NotificationResult['audience'];
 
 function conditionsIn(audience: Exclude<Audience, 'everyone'>) {
-  const given = conditionsOf(audience);
-  // In one order: the database keeps none.
-  return (Object.keys(conditionTexts) as (keyof Conditions)[]).flatMap((name) => {
-    const [verb, text] = conditionTexts[name];
-    const value = given[name];
-    return value === undefined ? [] : [{ name, verb, text: text(value as never) }];
+  // In the order of the rows: the database keeps none.
+  return Object.entries(conditionsOf(audience)).map(([name, value]) => {
+    const [verb, text] = fieldTexts[name as ConditionName].selects;
+    return { name, verb, text: text(value as never) };
   });
 }
 

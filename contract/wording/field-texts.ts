@@ -1,9 +1,11 @@
+import { countOf } from '../text/text.ts';
+import type { ChoiceName } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
-import type { sendFields } from '../wire/send-fields.ts';
+import type { ConditionName, conditionFields, sendFields, ValueOf } from '../wire/send-fields.ts';
 
 const ttlWeeks = limits.messageTtl / (7 * 24 * 60 * 60);
 
-/** What people read about each field of send: in the API's description, in the documents and in the console. */
+/** What people read about each field of send, and of a choice: in the API's description, in the documents and in the console. */
 
 interface MemberText {
   /** Markdown, without bounds. Of a URL: what it is used for. */
@@ -49,7 +51,13 @@ type TextOf<Row> = MemberText &
     : unknown) &
   (Row extends { readonly members: infer Members }
     ? { readonly members: TextsOf<Members> }
+    : unknown) &
+  (Row extends (typeof conditionFields)[ConditionName]
+    ? { readonly selects: Selection<ValueOf<Row>> }
     : unknown);
+
+/** Whom a condition selects, as in "No subscriber has channel news", and the verb before it. */
+type Selection<Value> = readonly [verb: string, text: (value: Value) => string];
 
 /** The texts of any field. */
 export type FieldText = MemberText &
@@ -63,6 +71,17 @@ const chromiumOnly = ['yes', 'no', 'no'] as const;
 
 const makesNoSound = { shown: 'It makes no sound.' };
 const alertsAgain = 'alerts again when it replaces the one with the same tag.';
+
+/** In the API's description of subscribe. */
+export const choiceTexts: Readonly<Record<ChoiceName, string>> = {
+  userId:
+    'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
+    '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
+  channels:
+    'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
+    `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
+    'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
+};
 
 /** What is said of browsers is from MDN's browser compatibility data 8.1.9. */
 export const fieldTexts: TextsOf<typeof sendFields> = {
@@ -299,11 +318,13 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
   channels: {
     description: `Only subscriptions with at least one of these channels, at most ${limits.channels}.`,
     label: 'Channels',
+    selects: ['has', (names) => `channel${names.length === 1 ? '' : 's'} ${names.join(' or ')}`],
   },
   seenWithinDays: {
     description:
       'Only subscriptions that a [subscribe](#subscribe) request has confirmed within this many days, plus one: ' +
       'the SDK confirms at most once a day.',
     label: 'Last visit',
+    selects: ['was', (days) => `seen within ${countOf(days, 'day')}`],
   },
 };

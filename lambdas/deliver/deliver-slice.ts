@@ -310,8 +310,8 @@ export class CurrentProject {
 
   /** The service worker that imported subscriptions may still have. */
   get oldWorker(): OldWorkerName | undefined {
-    const { oldWorker } = this.#project;
-    return oldWorker && this.#clock() < oldWorker.until ? oldWorker.name : undefined;
+    const { oldWorker } = this.#project.settings;
+    return oldWorker && this.#clock() < new Date(oldWorker.until) ? oldWorker.name : undefined;
   }
 
   async refresh(signal?: AbortSignal): Promise<void> {

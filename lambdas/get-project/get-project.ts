@@ -1,5 +1,10 @@
 import { limits } from '../../contract/wire/limits.ts';
-import { limitOf, type Project, rateLimitsOf } from '../../contract/wire/project.ts';
+import {
+  limitOf,
+  type Project,
+  publicSettings,
+  rateLimitsOf,
+} from '../../contract/wire/project.ts';
 import {
   type AudienceCounts,
   channelsByCount,
@@ -12,7 +17,7 @@ import { type projectUsage, utcMonth } from '../store/counters.ts';
 export interface ProjectDependencies {
   readonly sample: ReturnType<typeof subscriptionSample>;
   readonly usage: ReturnType<typeof projectUsage>;
-  /** The caps where the project's plan sets none. */
+  /** The caps where the project sets none. */
   readonly subscriberCap: number;
   readonly monthlySendCap: number;
   readonly rateLimitPerMinute: number;
@@ -23,7 +28,7 @@ export interface ProjectDependencies {
 /** The project, its caps and its usage. @param isSampled whether a sample of its subscribers is counted. */
 export async function getProject(
   { sample, usage, checker, clock, ...deployed }: ProjectDependencies,
-  { projectId, ref, name, vapid, plan, createdAt }: Project,
+  { projectId, ref, settings, vapid, createdAt }: Project,
   isSampled: boolean,
   signal?: AbortSignal,
 ): Promise<Omit<ProjectResult, 'access'>> {
@@ -35,15 +40,15 @@ export async function getProject(
   checker.usage(projectId, { subscribers, sends });
   return {
     projectId,
-    name,
+    ...publicSettings(settings),
     applicationServerKey: vapid.current.publicKey,
     // A wrong counter may be negative; the response never is.
     subscribers: Math.max(0, subscribers),
-    subscriberCap: limitOf(plan.subscriberCap, deployed.subscriberCap),
+    subscriberCap: limitOf(settings.subscriberCap, deployed.subscriberCap),
     sentThisMonth: Math.max(0, sends),
-    monthlySendCap: limitOf(plan.monthlySendCap, deployed.monthlySendCap),
+    monthlySendCap: limitOf(settings.monthlySendCap, deployed.monthlySendCap),
     month,
-    ...rateLimitsOf(plan, deployed.rateLimitPerMinute),
+    ...rateLimitsOf(settings, deployed.rateLimitPerMinute),
     createdAt,
     ...(sampled && { sample: countsOf(sampled, now) }),
   };

@@ -52,7 +52,7 @@ export interface ChainSettings<Caller extends Route['caller'], Found extends Pro
   readonly abortAfter: (ms: number) => AbortSignal;
   readonly projects: Pick<ProjectStore<Found>, 'find' | 'findNewer'>;
   readonly rateLimits: RateLimitStore;
-  /** Requests per minute where a project's plan sets no limit. */
+  /** Requests per minute where a project sets no limit. */
   readonly perMinute: number;
   readonly originSecret: OriginSecret;
 }
@@ -163,10 +163,10 @@ type ReadInput<Found extends Project, Input> = (
 
 /**
  * Counts the request against its address, project, route and key. Only a caller that belongs to the
- * project gets the limit of its plan. All others share the deployment's limit over all the projects
+ * project gets its own limit. All others share the deployment's limit over all the projects
  * they name, so that invented ids do not cost a write each. Beyond it, each still costs the read of the project: only
  * that tells whether it is one of them.
- * @param perMinute requests per minute where the plan sets no limit.
+ * @param perMinute requests per minute where the project sets no limit.
  * @param readInput runs at the same time, so that both together take one round to the database. The
  *   rest of the chain finds the result as `input`.
  */
@@ -181,7 +181,7 @@ export function rateLimit<Found extends Project, Input = undefined>(
       const { ids, project, access, keyId, signal } = event;
       // Without a valid id the request is refused later without any call.
       if (ids.projectId === undefined) return;
-      const limit = rateLimitOf(project?.plan ?? {}, route.name, perMinute);
+      const limit = rateLimitOf(project?.settings ?? {}, route.name, perMinute);
       const counted = {
         projectId: project === undefined ? unproven : ids.projectId,
         route: route.name,

@@ -1,7 +1,7 @@
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import type { Values } from '../../contract/wire/placeholders.ts';
-import type { Plan } from '../../contract/wire/project.ts';
+import type { ProjectSettings } from '../../contract/wire/project.ts';
 import { type Division, positionCount } from '../store/items.ts';
 
 /** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
@@ -135,7 +135,10 @@ export function eventWindowSeconds(audience: number): number {
  * known, so it is never sampled.
  * @returns undefined if each reports it.
  */
-export function shownSampleOf(audience: Audience, { shownSample }: Plan): number | undefined {
+export function shownSampleOf(
+  audience: Audience,
+  { shownSample }: Pick<ProjectSettings, 'shownSample'>,
+): number | undefined {
   const isLarge = 'subscribers' in audience && audience.subscribers > sliceSizes.shownSampleAbove;
-  return isLarge ? shownSample : undefined;
+  return isLarge && shownSample > 1 ? shownSample : undefined;
 }

@@ -47,7 +47,7 @@ export async function send(
   const sending = newSending(deps, project, call);
   const { notification, slices } = sending;
   const messageBytes = largestMessage(notification, call.audience, slices[0]!.eventsUrl);
-  const cap = limitOf(project.plan.monthlySendCap, deps.monthlyCap);
+  const cap = limitOf(project.settings.monthlySendCap, deps.monthlyCap);
   // The counter of the month decides. What it would refuse needs no audience.
   if (call.earlier === undefined && project.pausedAt !== undefined)
     await expectSending(deps, sending);

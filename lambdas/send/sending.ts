@@ -36,7 +36,7 @@ export interface SendDependencies extends DeliverDependencies {
   readonly notifications: Pick<NotificationStore, 'find'>;
   readonly starter: SliceStarter;
   readonly newId: (time: Date) => string;
-  /** Most notifications per month where the project's plan sets no cap. */
+  /** Most notifications per month where the project sets no cap. */
   readonly monthlyCap: number;
   /** Pushes per second over all functions that deliver a notification. */
   readonly pushesPerSecond: number;
@@ -121,7 +121,7 @@ export function sendingOf(
 
 function newNotification(
   deps: SendDependencies,
-  { ref: project, plan }: SigningProject,
+  { ref: project, settings }: SigningProject,
   { request, audience, sentAt, sentBy, idempotencyKey, respondAsync }: SendCall,
 ): NewNotification {
   const conditions = conditionsOf(request);
@@ -141,7 +141,7 @@ function newNotification(
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
       conditions,
       ...divide(audience, pace, respondAsync),
-      shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, plan),
+      shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, settings),
       respondedAsync: respondAsync,
     },
     keyed:

@@ -13,7 +13,7 @@ import type { Conditions } from '../../contract/wire/content.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
-import { batchGet, type Sleep } from './dynamo.ts';
+import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
   hashRanges,
   partCount,
@@ -61,7 +61,15 @@ export function seenSince(now: number, seenWithinDays: number): number {
   return now - (seenWithinDays + 1) * dayMs;
 }
 
-const recipientFields = 'endpointHash, origin, #path, p256dh, #auth, vapidPairNumber, imported';
+const recipient = projection<Omit<Recipient, 'user'>>({
+  ...{ endpointHash: true, origin: true, path: true, p256dh: true, auth: true },
+  ...{ vapidPairNumber: true, imported: true },
+});
+
+const owner = projection<Pick<SubscriptionItem, 'endpointHash' | 'projectUser'>>({
+  endpointHash: true,
+  projectUser: true,
+});
 
 /** Queries that run at once. */
 const concurrency = 16;
@@ -156,14 +164,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         subscriptionKey(project, endpointHash),
       ]),
     );
-    const owned = await batchGet<Pick<SubscriptionItem, 'endpointHash' | 'projectUser'>>(
-      dynamo,
-      table,
-      [...keys.values()],
-      signal,
-      sleep,
-      'endpointHash, projectUser',
-    );
+    const owned = await batchGet(dynamo, table, [...keys.values()], signal, sleep, owner);
     const ownerOf = new Map(owned.map((item) => [hex(item.endpointHash), item.projectUser]));
     return recipients.filter(
       ({ endpointHash, user }) =>
@@ -232,8 +233,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
           ...ExpressionAttributeValues,
         },
         TableName: table,
-        ProjectionExpression: recipientFields,
-        ExpressionAttributeNames: { '#path': 'path', '#auth': 'auth' },
+        ...recipient,
       },
       { abortSignal },
     );
@@ -291,6 +291,12 @@ export type UserSubscription = Pick<
   'origin' | 'path' | 'createdAt' | 'updatedAt'
 >;
 
+const ofUser = projection<UserSubscription>({
+  ...{ origin: true, path: true, createdAt: true, updatedAt: true },
+});
+
+const hash = projection<Pick<SubscriptionItem, 'endpointHash'>>({ endpointHash: true });
+
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
 /**
@@ -305,7 +311,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
       signal?: AbortSignal,
     ): Promise<readonly UserSubscription[]> {
       const found: UserSubscription[] = [];
-      const reading = pages(project, userId, ['origin', 'path', 'createdAt', 'updatedAt'], signal);
+      const reading = pages(project, userId, ofUser, signal);
       for await (const { Items = [] } of reading) found.push(...(Items as UserSubscription[]));
       return found;
     },
@@ -316,7 +322,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
       userId: string,
       signal?: AbortSignal,
     ): Promise<HashPages> {
-      const reading = pages(project, userId, ['endpointHash'], signal);
+      const reading = pages(project, userId, hash, signal);
       const first = await reading.next();
       return (async function* () {
         for (let page = first; !page.done; page = await reading.next()) {
@@ -330,7 +336,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
   function pages(
     project: ProjectRef,
     userId: string,
-    attributes: readonly (keyof SubscriptionItem)[],
+    selection: Projection<Partial<SubscriptionItem>>,
     abortSignal: AbortSignal | undefined,
   ) {
     return paginateQuery(
@@ -340,8 +346,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+        ...selection,
       },
       { abortSignal },
     );
@@ -372,6 +377,8 @@ export async function removeFound(
 
 type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels' | 'origin'>;
 
+const counted = projection<Counted>({ updatedAt: true, channels: true, origin: true });
+
 /** Subscriptions of a sample: all of a project with fewer. */
 const sampleSize = 1000;
 
@@ -388,7 +395,7 @@ export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string
             TableName: table,
             KeyConditionExpression: 'projectPart = :part',
             ExpressionAttributeValues: { ':part': projectPart(project, part) },
-            ProjectionExpression: 'updatedAt, channels, origin',
+            ...counted,
             Limit: sampleSize / partCount,
           }),
           { abortSignal },

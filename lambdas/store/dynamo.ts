@@ -314,6 +314,27 @@ export function attributeChanges(
   };
 }
 
+/** The parameters of a read that returns some attributes of its items. */
+export interface Projection<Found> {
+  readonly ProjectionExpression: string;
+  readonly ExpressionAttributeNames: Readonly<Record<string, string>>;
+  /** Only in types: what is found. */
+  readonly _?: Found;
+}
+
+/** Reads all attributes that a type has: a name that is missing, or that it does not have, is a type error. */
+export function projection<Found>(
+  names: {
+    readonly [Name in keyof Found]-?: true;
+  },
+): Projection<Found> {
+  const all = Object.keys(names);
+  return {
+    ProjectionExpression: all.map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(all.map((name) => [`#${name}`, name])),
+  };
+}
+
 type Item = Record<string, unknown>;
 
 /** Keys of one BatchGetItem: its maximum. */
@@ -321,7 +342,7 @@ const batchSize = 100;
 
 /**
  * Reads items of one table by their keys, strongly consistent, with one call for every 100 keys at the same time.
- * @param ProjectionExpression of their attributes. Default: all.
+ * @param selection of their attributes. Default: all.
  * @returns them in no particular order, without those that do not exist.
  */
 export async function batchGet<Read extends object>(
@@ -330,7 +351,7 @@ export async function batchGet<Read extends object>(
   keys: readonly Item[],
   signal?: AbortSignal,
   wait?: Sleep,
-  ProjectionExpression?: string,
+  selection?: Projection<Read>,
 ): Promise<Read[]> {
   const batches: Item[][] = [];
   for (let start = 0; start < keys.length; start += batchSize) {
@@ -345,7 +366,7 @@ export async function batchGet<Read extends object>(
       const { Responses, UnprocessedKeys }: BatchGetCommandOutput = await dynamo.send(
         new BatchGetCommand({
           RequestItems: {
-            [table]: { Keys: [...Keys], ConsistentRead: true, ProjectionExpression },
+            [table]: { Keys: [...Keys], ConsistentRead: true, ...selection },
           },
         }),
         { abortSignal: signal },

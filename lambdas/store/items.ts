@@ -9,9 +9,8 @@ import {
   encodeBase64url,
   type StatedChoice,
 } from '../../contract/wire/fields.ts';
-import type { OldWorker } from '../../contract/wire/message.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
-import type { Plan, Project, ProjectRef, UserIdMode } from '../../contract/wire/project.ts';
+import type { Project, ProjectRef, SetSettings } from '../../contract/wire/project.ts';
 import type { MemberRole } from '../../contract/wire/routes.ts';
 
 /**
@@ -24,7 +23,6 @@ export interface ProjectItem {
   readonly ref: ProjectRef;
   /** Stored here, because the functions that need it read this item anyway. Never changes: positions follow from it. */
   readonly internalKey: Uint8Array;
-  readonly name: string;
   /** SHA-256 of the secret key, hex. The key itself is not stored. */
   readonly secretKeyHash: string;
   /** The hash before the last rotation, and the end of its grace period: ISO 8601. */
@@ -34,7 +32,6 @@ export interface ProjectItem {
   readonly members: Readonly<Record<string, MemberItem>>;
   /** The end of the grace period of the identity key before the last rotation: ISO 8601. */
   readonly previousIdentityKeyUntil?: string;
-  readonly userIds: UserIdMode;
   /** The application server key: the public key of the current VAPID pair (RFC 8292), base64url. */
   readonly vapidPublicKey: string;
   /** Number of the current pair: how often the pair was rotated. */
@@ -43,19 +40,11 @@ export interface ProjectItem {
   readonly previousVapidPublicKey?: string;
   /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
-  /** The service worker that imported subscriptions may still have. */
-  readonly oldWorker?: OldWorkerItem | undefined;
-  /** Overrides the deployment's settings; null means no limit. */
-  readonly plan: Plan;
+  readonly settings: SetSettings & { readonly name: string };
   /** ISO 8601. */
   readonly createdAt: string;
   /** Since when it sends nothing: ISO 8601. Absent: it sends. */
   readonly pausedAt?: string | undefined;
-}
-
-export interface OldWorkerItem extends Pick<OldWorker, 'name'> {
-  /** ISO 8601. */
-  readonly until: string;
 }
 
 /** A member of a project, stored under the name. */

@@ -1,9 +1,10 @@
 import { type DynamoDBDocumentClient, GetCommand, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
-import type {
-  IdentityProject,
-  Member,
-  Project,
-  SigningProject,
+import {
+  type IdentityProject,
+  type Member,
+  type Project,
+  type SigningProject,
+  withDefaults,
 } from '../../contract/wire/project.ts';
 import type {
   IdentityKeyItem,
@@ -44,10 +45,10 @@ export function identityProjectStore(
       readItem<IdentityKeyItem>(dynamo, tables.identityKeys, projectId, signal),
     ]);
     if (item === undefined || keys === undefined) return undefined;
-    const { userIds, previousIdentityKeyUntil: until } = item;
+    const { previousIdentityKeyUntil: until } = item;
     const { identityKey, previousIdentityKey: key } = keys;
     const previousIdentityKey = key && until ? { key, until: new Date(until) } : undefined;
-    return { ...projectOf(item), userIds, identityKey, previousIdentityKey };
+    return { ...projectOf(item), identityKey, previousIdentityKey };
   });
 }
 
@@ -216,18 +217,16 @@ class RecentlyUsed<Value> {
 
 /** A project as functions know it. */
 export function projectOf(item: ProjectItem): Project {
-  const { previousKeyHash: hash, previousKeyUntil: until, members, oldWorker } = item;
+  const { previousKeyHash: hash, previousKeyUntil: until, members } = item;
   const { vapidPublicKey, vapidPair: number, previousVapidPublicKey } = item;
   return {
     projectId: item.projectId,
     ref: item.ref,
     internalKey: item.internalKey,
-    name: item.name,
     secretKeyHash: item.secretKeyHash,
     previousKey: hash && until ? { hash, until: new Date(until) } : undefined,
     members: Object.entries(members).map(memberOf),
-    plan: item.plan,
-    oldWorker: oldWorker && { ...oldWorker, until: new Date(oldWorker.until) },
+    settings: withDefaults(item.settings),
     createdAt: item.createdAt,
     pausedAt: item.pausedAt,
     vapid: {

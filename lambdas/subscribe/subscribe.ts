@@ -31,7 +31,7 @@ export async function subscribe(
 ): Promise<void> {
   const { endpoint, keys, userId, userIdSignature, applicationServerKey, requestedAt } = request;
   const project = await expectProven(remembered, userId, userIdSignature);
-  const capOf = ({ plan }: Project) => limitOf(plan.subscriberCap, deployedCap);
+  const capOf = ({ settings }: Project) => limitOf(settings.subscriberCap, deployedCap);
   let cap = capOf(project);
   const vapidPairNumber = await pairOf();
   const assumedPairNumber = project.vapid.current.number;
@@ -76,7 +76,7 @@ export async function subscribe(
   ): Promise<IdentityProject> {
     if (typeof userId !== 'string') return project;
     if (signature === undefined) {
-      if (project.userIds === 'open') return project;
+      if (project.settings.userIds === 'open') return project;
       throw new ServiceError(
         'user_id_signature_required',
         'This project accepts a "userId" only with a "userIdSignature", which your server makes.',

@@ -58,8 +58,7 @@ describe('create', () => {
   it('stores the project, the hash of its secret key, its identity key and its VAPID pair', async () => {
     const { project, secretKey, identityKey } = await registry.create({
       projectId,
-      name: 'Bells',
-      plan: { subscriberCap: 5, monthlySendCap: null },
+      settings: { name: 'Bells', subscriberCap: 5, monthlySendCap: null },
       random: randomBytes,
     });
     const item = await projectItem();
@@ -69,12 +68,10 @@ describe('create', () => {
       projectId,
       ref: project.ref,
       internalKey: expect.any(Uint8Array),
-      name: 'Bells',
       members: {},
       secretKeyHash: hashKey(secretKey),
-      userIds: 'open',
       vapidPublicKey: project.vapidPublicKey,
-      plan: { subscriberCap: 5, monthlySendCap: null },
+      settings: { name: 'Bells', subscriberCap: 5, monthlySendCap: null },
       vapidPair: 0,
       createdAt: now.toISOString(),
     });
@@ -88,7 +85,7 @@ describe('create', () => {
     const { project } = await create();
     const { ref, vapidPublicKey } = project;
     expect(project).toEqual({
-      ...{ projectId, ref, name: projectId, userIds: 'open', plan: {}, vapidPair: 0 },
+      ...{ projectId, ref, settings: { name: projectId }, vapidPair: 0 },
       ...{ vapidPublicKey, createdAt: now.toISOString() },
     });
     expect(await registry.find(projectId)).toEqual(project);
@@ -128,7 +125,11 @@ describe('list', () => {
     // DynamoDB ends a page at 1 MB: twelve names of 100 kB need two.
     const wanted = Array.from({ length: 12 }, () => `p-${randomUUID()}`);
     for (const id of wanted) {
-      await registry.create({ projectId: id, name: 'n'.repeat(100_000), random: randomBytes });
+      await registry.create({
+        projectId: id,
+        settings: { name: 'n'.repeat(100_000) },
+        random: randomBytes,
+      });
     }
     const listed: string[] = [];
     for await (const project of registry.list()) {
@@ -219,8 +220,8 @@ describe('rotateIdentityKey', () => {
 
 test('no operation creates an unknown project', async () => {
   for (const operation of [
-    () => registry.setPlan(projectId, { subscriberCap: 1 }),
-    () => registry.change(projectId, { name: 'Bells' }),
+    () => registry.set(projectId, { subscriberCap: 1 }),
+    () => registry.set(projectId, { name: 'Bells' }),
     () => registry.rotateKey(projectId, randomBytes),
     () => registry.rotateIdentityKey(projectId, randomBytes, 0),
     () => registry.rotateVapid(projectId),

@@ -10,7 +10,7 @@ import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { type Database, startDatabase } from '../fixtures/database.ts';
 import { keyed } from '../fixtures/known-project.ts';
-import { readTable } from '../fixtures/read-table.ts';
+import { readTable, readTables } from '../fixtures/read-table.ts';
 import { rotatedLongAgo } from '../fixtures/rotated-long-ago.ts';
 import { subscription } from '../fixtures/subscription.ts';
 
@@ -41,13 +41,10 @@ async function restore(dryRun = false) {
 }
 
 /** All but the counters, whose parts may differ. */
-async function items({ dynamo, tables }: Database) {
+function items({ dynamo, tables }: Database) {
   const { PROJECTS_TABLE, VAPID_KEYS_TABLE, IDENTITY_KEYS_TABLE, SUBSCRIPTIONS_TABLE } = tables;
-  const wanted = [PROJECTS_TABLE, VAPID_KEYS_TABLE, IDENTITY_KEYS_TABLE, SUBSCRIPTIONS_TABLE];
-  const read = await Promise.all(wanted.map((table) => readTable(dynamo, table)));
-  return read.map((table) =>
-    table.map((item) => JSON.stringify(Object.entries(item).sort())).sort(),
-  );
+  const wanted = { PROJECTS_TABLE, VAPID_KEYS_TABLE, IDENTITY_KEYS_TABLE, SUBSCRIPTIONS_TABLE };
+  return readTables(dynamo, wanted);
 }
 
 const source = () => {

@@ -69,7 +69,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
   test('a visit after a rotation of the key pair replaces the subscription, also at the cap', async () => {
     const { project, site } = await session.newSite();
     const { projectId } = project;
-    await session.stack.registry.setPlan(projectId, { subscriberCap: 1 });
+    await session.stack.registry.set(projectId, { subscriberCap: 1 });
     const endpoint = await (await session.open(`${site.origin}/`)).subscribe('ada');
     const { vapidPublicKey } = await session.stack.registry.rotateVapid(projectId);
     const before = await session.stack.send(project, { title: 'Before the visit' });

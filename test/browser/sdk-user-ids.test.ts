@@ -14,7 +14,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
   /** A site of a project that requires signatures. */
   async function newSite() {
     const { project, site } = await session.newSite();
-    await session.stack.registry.change(project.projectId, { userIds: 'signed' });
+    await session.stack.registry.set(project.projectId, { userIds: 'signed' });
     return { project, site, url: `${site.origin}/` };
   }
 

@@ -97,7 +97,7 @@ test('generated requests never return 5xx, and only what was accepted is stored'
 /** Creates a project and sends generated requests to it. @returns those that were accepted. */
 async function fuzz(_: unknown, client: number): Promise<AcceptedRequests> {
   const userIds = client % 2 === 0 ? 'open' : 'signed';
-  const owner = await service.createProject({ subscriberCap, monthlySendCap: null }, userIds);
+  const owner = await service.createProject({ subscriberCap, monthlySendCap: null, userIds });
   const { applicationServerKey } = owner;
   const browsers = Array.from({ length: browsersPerClient }, () =>
     service.stack.pushService.subscribe({ applicationServerKey }),

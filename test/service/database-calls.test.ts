@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
-import type { Plan } from '../../contract/wire/project.ts';
+import type { SetSettings } from '../../contract/wire/project.ts';
 import type { RouteName } from '../../contract/wire/routes.ts';
 import { deviceIdOf, endpointHash, partCount, partOf } from '../../lambdas/store/items.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
@@ -212,7 +212,7 @@ const send = (owner: ProjectCredentials, body: object) =>
 
 interface Case {
   readonly what: string;
-  readonly plan?: Plan;
+  readonly settings?: SetSettings;
   /** With the project in memory. */
   readonly rounds: Rounds;
   /** The same for the first request, if it differs. */
@@ -304,7 +304,7 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
     {
       what: 'a subscription beyond the cap',
       uncached: databaseCalls.uncachedIdentityProject,
-      plan: { subscriberCap: 0 },
+      settings: { subscriberCap: 0 },
       firstRounds: databaseCalls.refusedSubscription,
       // The function remembers for seconds that the project is full. An update would succeed.
       rounds: databaseCalls.updatedSubscription,
@@ -459,13 +459,13 @@ const table = Object.values(casesOf)
 test.each(table)(
   '$what: $rounds.length rounds, $calls calls; one more if the project is not cached',
   async ({
-    plan,
+    settings,
     rounds,
     firstRounds = rounds,
     uncached = databaseCalls.uncachedProject,
     prepare,
   }) => {
-    const owner = await service.createProject(plan);
+    const owner = await service.createProject(settings);
     const first = await prepare(owner);
     const second = await prepare(owner);
     await expectRounds(first, [...uncached, ...firstRounds]);

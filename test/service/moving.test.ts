@@ -2,8 +2,9 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { createBrowserKeys } from '../../admin/browser.ts';
 import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
+import type { OldWorker } from '../../contract/wire/message.ts';
 import { routes } from '../../contract/wire/routes.ts';
-import type { OldWorkerItem, VapidKeyItem } from '../../lambdas/store/items.ts';
+import type { VapidKeyItem } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import type { ProjectCredentials } from '../fixtures/service.ts';
@@ -182,10 +183,10 @@ describe('while an old service worker is still there', () => {
   );
 
   /** A project with a browser that was imported, one that has registered itself since, and one that came itself. */
-  async function moved(oldWorker?: OldWorkerItem) {
+  async function moved(oldWorker?: OldWorker) {
     const project = await first.service.createProject();
     const { projectId, applicationServerKey } = project;
-    if (oldWorker) await first.service.registry.change(projectId, { oldWorker });
+    if (oldWorker) await first.service.registry.set(projectId, { oldWorker });
     const { pushService } = first.service.stack;
     const browsers = [1, 2].map(() => pushService.subscribe({ applicationServerKey }));
     const lines = browsers.map((browser) => JSON.stringify({ ...browser.toJSON(), userId: 'ann' }));

@@ -4,7 +4,7 @@ import type {
   NotificationResult,
   SendResult,
 } from '../../contract/wire/notification.ts';
-import type { Plan } from '../../contract/wire/project.ts';
+import type { SetSettings } from '../../contract/wire/project.ts';
 import { type ProjectResult, projectSchema } from '../../contract/wire/project-result.ts';
 import {
   includes,
@@ -62,11 +62,11 @@ test('an owner reads the project, its caps and what it has used of them', async 
   expect(Date.now() - Date.parse(found.createdAt)).toBeLessThan(10 * 60_000);
 });
 
-test.each<[string, Plan, number | null, number | null]>([
-  ['of the deployment where the plan has none', {}, 100_000, 10_000],
+test.each<[string, SetSettings, number | null, number | null]>([
+  ['of the deployment where the project has none', {}, 100_000, 10_000],
   ['null where there is no cap', { subscriberCap: null, monthlySendCap: null }, null, null],
-])('the caps are %s', async (_, plan, subscriberCap, monthlySendCap) => {
-  expect(await read(await service.createProject(plan))).toMatchObject({
+])('the caps are %s', async (_, settings, subscriberCap, monthlySendCap) => {
+  expect(await read(await service.createProject(settings))).toMatchObject({
     subscriberCap,
     monthlySendCap,
   });
@@ -241,7 +241,7 @@ describe('the rate limit', () => {
   }
 
   test.each(everyRoute)(
-    'of %s refuses an address after the requests of its plan in a minute',
+    'of %s refuses an address after the requests of its own limit in a minute',
     async (name) => {
       const { statuses, last, other } = await withinOneMinute(async () => {
         const project = await service.createProject({ rateLimitPerMinute: 2 });
@@ -261,8 +261,12 @@ describe('the rate limit', () => {
 
   test('of an action precedes that of all actions, and the project shows both', async () => {
     const { statuses, others, body } = await withinOneMinute(async () => {
-      const plan = { rateLimitPerMinute: 2, listNotificationsPerMinute: null, getUserPerMinute: 1 };
-      const project = await service.createProject(plan);
+      const settings = {
+        rateLimitPerMinute: 2,
+        listNotificationsPerMinute: null,
+        getUserPerMinute: 1,
+      };
+      const project = await service.createProject(settings);
       const address = '198.51.100.10';
       const { statuses } = await callTimes(2, project, 'getUser', { address });
       const { statuses: others } = await callTimes(3, project, 'listNotifications', { address });
@@ -280,7 +284,7 @@ describe('the rate limit', () => {
     });
   });
 
-  test('is 60 requests if the plan has none', async () => {
+  test('is 60 requests if the project has none', async () => {
     const { statuses } = await withinOneMinute(async () => {
       const project = await service.createProject();
       return callTimes(61, project, 'getProject', { address: '198.51.100.9' });
@@ -387,7 +391,7 @@ test.each([
   const project = await service.createProject();
   const browsers = [];
   for (let count = 0; count < before; count += 1) browsers.push(await service.subscribe(project));
-  await service.registry.setPlan(project.projectId, { subscriberCap: cap });
+  await service.registry.set(project.projectId, { subscriberCap: cap });
   service.stack.freeze(projectCacheMs, 'reset');
   for (const { endpoint } of browsers.slice(0, leaving)) {
     const query = `?endpoint=${encodeURIComponent(endpoint)}`;

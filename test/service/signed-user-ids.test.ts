@@ -15,7 +15,7 @@ let open: ProjectCredentials;
 // One instance, so that each function remembers what an earlier request has read.
 const service = useService({ concurrency: 1 });
 beforeAll(async () => {
-  signed = await service.createProject({}, 'signed');
+  signed = await service.createProject({ userIds: 'signed' });
   open = await service.createProject();
 });
 
@@ -126,7 +126,7 @@ test('a signed project refuses a user id without a signature, and keeps what is 
 });
 
 test('a refused signature comes before a full project, and after an unknown one', async () => {
-  const full = await service.createProject({ subscriberCap: 1 }, 'signed');
+  const full = await service.createProject({ subscriberCap: 1, userIds: 'signed' });
   await subscribe(full, {});
   const wrong = { userId: 'ada', userIdSignature: 'x' };
   expect(codeOf(await subscribe(full, wrong))).toBe(invalid);
@@ -144,7 +144,7 @@ describe('rotation', () => {
     subscribe(project, { userId: 'ada', userIdSignature: signUserId(key, 'ada') });
 
   test('a key is valid at once after its rotation, though the function remembers the project', async () => {
-    const project = await service.createProject({}, 'signed');
+    const project = await service.createProject({ userIds: 'signed' });
     expect((await claimWith(project, project.identityKey)).status).toBe(201);
     const rotate = () =>
       service.registry.rotateIdentityKey(project.projectId, randomBytes, graceMs);
@@ -158,9 +158,9 @@ describe('rotation', () => {
   });
 
   test('a new key brings the cap of the project as it is then', async () => {
-    const project = await service.createProject({}, 'signed');
+    const project = await service.createProject({ userIds: 'signed' });
     await subscribe(project, {});
-    await service.registry.setPlan(project.projectId, { subscriberCap: 1 });
+    await service.registry.set(project.projectId, { subscriberCap: 1 });
     const { identityKey } = await service.registry.rotateIdentityKey(
       project.projectId,
       randomBytes,
@@ -187,11 +187,11 @@ test('a project becomes signed, and open again, when functions read it again', a
   const project = await service.createProject();
   const claim = () => subscribe(project, { userId: 'ada' });
   expect((await claim()).status).toBe(201);
-  await service.registry.change(project.projectId, { userIds: 'signed' });
+  await service.registry.set(project.projectId, { userIds: 'signed' });
   service.stack.freeze(projectCacheMs, 'reset');
   expect(codeOf(await claim())).toBe('403 user_id_signature_required');
   expect(await subscriptionsOf(project, 'ada')).toBe(1);
-  await service.registry.change(project.projectId, { userIds: 'open' });
+  await service.registry.set(project.projectId, { userIds: 'open' });
   service.stack.freeze(projectCacheMs, 'reset');
   expect((await claim()).status).toBe(201);
 });

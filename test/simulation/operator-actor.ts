@@ -41,7 +41,7 @@ export function changeProject(
     switch (command.kind) {
       case 'limits': {
         const { subscriberCap, monthlySendCap } = command;
-        return registry.setPlan(projectId, { subscriberCap, monthlySendCap });
+        return registry.set(projectId, { subscriberCap, monthlySendCap });
       }
       case 'rotate pair':
         return rotation.rotateVapid(projectId);

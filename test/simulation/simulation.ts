@@ -237,8 +237,11 @@ export async function simulate(
   ): void {
     const project: ProjectItem = {
       ...keyed(ref),
-      ...{ projectId, name: 'Shop', secretKeyHash, members: {}, userIds: 'open' },
-      ...{ plan: { monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap } },
+      ...{ projectId, secretKeyHash, members: {} },
+      settings: {
+        name: 'Shop',
+        ...{ monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap },
+      },
       ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
       createdAt: new Date(0).toISOString(),
     };

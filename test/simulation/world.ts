@@ -238,7 +238,7 @@ export class World {
     if (this.removedAt !== undefined) return;
     const { now: at } = this.scheduler;
     if (item === undefined || 'removed' in item) this.removedAt = at;
-    else this.limits.push({ at, ...(item.plan as Omit<Limits, 'at'>) });
+    else this.limits.push({ at, ...(item.settings as Omit<Limits, 'at'>) });
   }
 
   #sent(item: Record<string, unknown> | undefined): void {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { eventCounterSchema, eventSchema } from '../../wire/event.ts';
 import { limits } from '../../wire/limits.ts';
 import { okSchema, subscribeSchema, unsubscribeSchema } from '../../wire/subscription.ts';
+import { choiceTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
 
@@ -13,6 +14,9 @@ const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
 
 export const endpointRules =
   'without user name, password or fragment. Its length counts percent-encoded.';
+
+// The signature stands beside what it signs.
+const { userId, ...otherChoices } = choiceTexts;
 
 export const subscribe: Operation = {
   summary: 'Subscribe',
@@ -36,16 +40,11 @@ export const subscribe: Operation = {
           auth: { description: 'The secret: 16 bytes.', pattern: base64 },
         },
       },
-      userId:
-        'Your name for the visitor; `null`: nobody. An update without it clears the stored one, unless that was ' +
-        '[imported](operating.md#importing-and-exporting-subscriptions) and the update has no `channels` either.',
+      userId,
       userIdSignature:
         '[Proof](user-ids.md) of the `userId`: its HMAC-SHA-256 with the project’s identity key, 43 characters ' +
         'of base64url. Checked if present. A project can require it.',
-      channels:
-        'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
-        `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
-        'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
+      ...otherChoices,
       applicationServerKey: {
         description:
           'The key with which the browser subscribed, current or previous: base64url of 65 bytes. Without it, a ' +

@@ -1,4 +1,5 @@
 import { limits } from '../../wire/limits.ts';
+import { type PublicName, publicNames, publicSettings, withDefaults } from '../../wire/project.ts';
 import { countedDays, projectQuerySchema, projectSchema } from '../../wire/project-result.ts';
 import {
   removedUserSchema,
@@ -6,6 +7,7 @@ import {
   userSchema,
   userSubscriptionsSchema,
 } from '../../wire/user.ts';
+import { settingTexts } from '../setting-texts.ts';
 import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
 
@@ -13,6 +15,10 @@ function dayFields() {
   const facts = countedDays.map((days) => [days, `In ${days} days.`]);
   return Object.fromEntries(facts) as Record<(typeof countedDays)[number], string>;
 }
+
+const publicTexts = Object.fromEntries(
+  publicNames.map((name) => [name, settingTexts[name].description]),
+) as Record<PublicName, string>;
 
 export const getProject: Operation = {
   summary: 'Read a project',
@@ -25,7 +31,7 @@ export const getProject: Operation = {
       description: 'The project.',
       content: component('Project', projectSchema, {
         projectId: 'The project’s public name.',
-        name: 'The project’s name for people.',
+        ...publicTexts,
         applicationServerKey: 'Base64url. Browsers subscribe with it.',
         subscribers: 'Subscribers now.',
         subscriberCap: 'The most subscribers; `null` if there is no cap.',
@@ -65,7 +71,7 @@ export const getProject: Operation = {
       status: 200,
       response: {
         projectId: 'my-site',
-        name: 'my-site',
+        ...publicSettings(withDefaults({ name: 'my-site' })),
         applicationServerKey:
           'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
         subscribers: 1,

@@ -49,12 +49,13 @@ describe('create', () => {
     ]);
     expect(created).toEqual({
       projectId,
-      name: longName,
+      settings: {
+        ...{ name: longName, userIds: 'signed', shownSample: 1 },
+        ...{ monthlySendCap: 50, rateLimitPerMinute: null },
+      },
       applicationServerKey: expect.any(String),
-      plan: { monthlySendCap: 50, rateLimitPerMinute: null },
       createdAt: expect.any(String),
       secretKey: expect.stringMatching(secretKeyPattern),
-      userIds: 'signed',
       identityKey: expect.stringMatching(identityKeyPattern),
       baseUrl: operator.baseUrl,
     });
@@ -117,7 +118,7 @@ describe('show', () => {
   it('prints limits and usage', async () => {
     const { project } = await operator.registry.create({
       ...{ projectId, random: randomBytes },
-      plan: { subscriberCap: 7 },
+      settings: { subscriberCap: 7 },
     });
     await subscriptionStore(
       operator.database.dynamo,
@@ -132,7 +133,7 @@ describe('show', () => {
     expect(output).toMatch(/Requests per minute +limit: 60 \(default\)\n/);
     expect(await operator.runJson(['show', projectId])).toMatchObject({
       projectId,
-      plan: { subscriberCap: 7 },
+      settings: { subscriberCap: 7 },
       usage: { subscribers: 1, sends: 0, sample: { subscribers: 1 } },
       limits: { subscriberCap: 7, monthlySendCap: 10_000, rateLimitPerMinute: 60 },
     });
@@ -190,13 +191,16 @@ describe('set', () => {
   const set = (...options: readonly string[]) => operator.runLocal(['set', projectId, ...options]);
 
   it('changes the name, limits and user ids that are given', async () => {
-    const plan = { subscriberCap: 7, monthlySendCap: 8 };
-    await operator.registry.create({ projectId, plan, random: randomBytes });
+    const settings = { subscriberCap: 7, monthlySendCap: 8 };
+    await operator.registry.create({ projectId, settings, random: randomBytes });
     const flags = ['--name', 'New name', '--subscriber-cap', 'default', '--rate-limit=9'];
     const changed = await operator.runJson(['set', projectId, ...flags, '--user-ids=signed']);
     const expected = {
-      ...{ projectId, name: 'New name', userIds: 'signed' },
-      plan: { monthlySendCap: 8, rateLimitPerMinute: 9 },
+      projectId,
+      settings: {
+        ...{ name: 'New name', userIds: 'signed' },
+        ...{ monthlySendCap: 8, rateLimitPerMinute: 9 },
+      },
     };
     expect(changed).toMatchObject({
       ...expected,
@@ -206,17 +210,21 @@ describe('set', () => {
     const { output } = await set('--name', 'Newer name', '--user-ids', 'open');
     expect(output).toMatch(/^ +Name +Newer name$/m);
     expect(output).toMatch(/^ +User ids +open$/m);
-    expect(await operator.registry.find(projectId)).toMatchObject({ plan: expected.plan });
+    expect((await operator.registry.find(projectId))!.settings).toEqual({
+      name: 'Newer name',
+      ...{ monthlySendCap: 8, rateLimitPerMinute: 9 },
+    });
   });
 
   it('sets how many browsers report `shown`, and 1 is every browser', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
     expect((await set('--shown-sample=10')).output).toMatch(
-      /Shown is reported by +one browser in 10\n$/,
+      /Shown is reported by +one browser in 10\n/,
     );
-    expect(await operator.registry.find(projectId)).toMatchObject({ plan: { shownSample: 10 } });
-    expect((await set('--shown-sample=1')).output).not.toContain('one browser in');
-    expect((await operator.registry.find(projectId))!.plan).toEqual({});
+    const settingsNow = async () => (await operator.registry.find(projectId))!.settings;
+    expect(await settingsNow()).toEqual({ name: projectId, shownSample: 10 });
+    expect((await set('--shown-sample=1')).output).toMatch(/Shown is reported by +every browser\n/);
+    expect(await settingsNow()).toEqual({ name: projectId });
     for (const wrong of ['0', '101', '1.5', 'none', '-1']) {
       const { code, messages } = await set(`--shown-sample=${wrong}`);
       expect([code === 0, messages]).toEqual([false, expect.stringContaining('from 1 to 100')]);

@@ -31,10 +31,6 @@ describe('a wrong call', () => {
       'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
     ],
     [['create', 'a', '--send-cap=1e3'], "argument '1e3' is invalid. Use a whole number above 0"],
-    [
-      ['set', 'a', '--send-cap=1', '--monthlySendCap=2'],
-      "Option '--monthly-send-cap <N|none|default>' cannot be used with option '--send-cap",
-    ],
     [['set', 'a', '--subscribers-cap=1'], 'Did you mean --subscriber-cap?'],
     [['create', 'a', '--rate-limit=0'], 'Use a whole number above 0, none or default.'],
     [['set', 'a', '--rate-limit=track=0'], 'Use a whole number above 0, none or default.'],
@@ -45,7 +41,7 @@ describe('a wrong call', () => {
     ],
     [
       ['set', 'a'],
-      'Nothing to change: give at least one of --name, --subscriber-cap, --send-cap, --rate-limit, --user-ids, --old-worker, --shown-sample.',
+      'Nothing to change: give at least one of --name, --user-ids, --subscriber-cap, --send-cap, --rate-limit, --shown-sample, --old-worker.',
     ],
     [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
     [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],
@@ -126,7 +122,9 @@ describe('a stored name with control characters', () => {
   // Clears the screen, sets a colour with the one-byte CSI, breaks the line, changes the direction.
   const name = `\u001b[2Jbells\u009b31m\n\u202e${'n'.repeat(300)}`;
   const escaped = `\\u001b[2Jbells\\u009b31m\\u000a\\u202e${'n'.repeat(300)}`;
-  beforeEach(() => operator.registry.create({ projectId, name, random: randomBytes }));
+  beforeEach(() =>
+    operator.registry.create({ projectId, settings: { name }, random: randomBytes }),
+  );
 
   it('is escaped and truncated by list', async () => {
     const { output } = await operator.runLocal(['list']);
@@ -147,7 +145,9 @@ describe('a stored name with control characters', () => {
       const { output } = await operator.runLocal([command, ...args, '--json']);
       expect(output).toContain('\\u009b31m\\n\\u202e');
       expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-      expect([JSON.parse(output)].flat()).toContainEqual(expect.objectContaining({ name }));
+      expect([JSON.parse(output)].flat()).toContainEqual(
+        expect.objectContaining({ settings: expect.objectContaining({ name }) }),
+      );
     },
   );
 });

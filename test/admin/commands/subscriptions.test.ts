@@ -94,7 +94,7 @@ describe('subscriptions import', () => {
     projectId = `${projectId}-cap`;
     await operator.registry.create({
       projectId,
-      plan: { subscriberCap: 300 },
+      settings: { subscriberCap: 300 },
       random: randomBytes,
     });
     const stored = Array.from({ length: 100 }, () => subscriptionJson());
@@ -264,7 +264,7 @@ describe('subscriptions import', () => {
   it.each([[[]], [['--dry-run']]])(
     'counts in its summary what it did, not what it left out (options %j)',
     async (options) => {
-      await operator.registry.setPlan(projectId, { subscriberCap: 1 });
+      await operator.registry.set(projectId, { subscriberCap: 1 });
       await writeFile(
         file,
         linesOf(Array.from({ length: 3 }, () => subscriptionJson({ userId: 'ada' }))),

@@ -90,7 +90,7 @@ test('a new send cap does not resume a paused project, and a send that is undone
   expect(await sends.begin(begun, 'request', 10)).toBe('begun');
   const registry = registryAt(begun.sentAt.toISOString());
   await registry.pause(project.projectId);
-  await registry.setPlan(project.projectId, { monthlySendCap: 20 });
+  await registry.set(project.projectId, { monthlySendCap: 20 });
   expect(await sends.begin(newNotification(project.ref), 'request', 20)).toBe('closed');
   expect(await sends.cancel(begun, 'request')).toBe('cancelled');
   expect(await database.usage(project.ref, begun.sentAt.toISOString().slice(0, 7))).toBe(0);

@@ -139,9 +139,9 @@ describe('remove', () => {
     await expect(registryWithHooks({ before }).remove(projectId)).rejects.toThrow();
 
     for (const operation of [
-      () => registry.setPlan(projectId, { subscriberCap: 1 }),
+      () => registry.set(projectId, { subscriberCap: 1 }),
       () => registry.rotateKey(projectId, randomBytes),
-      () => registry.change(projectId, { name: 'Bells' }),
+      () => registry.set(projectId, { name: 'Bells' }),
       () => registry.identityKey(projectId),
       () => registry.rotateIdentityKey(projectId, randomBytes, 0),
       () => registry.rotateVapid(projectId),

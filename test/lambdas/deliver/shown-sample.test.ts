@@ -114,8 +114,13 @@ test.each<[size: string, body: string, hasMembers: boolean]>([
 ])(
   'in a sample, a %s message to an old service worker is the own one, with its members if they fit',
   async (_, body, hasMembers) => {
-    const oldWorker = { name: 'flat', until: new Date(startMs + 60_000) } as const;
-    const projects = { refresh: async () => ({ ...project, oldWorker }) };
+    const oldWorker = { name: 'flat', until: new Date(startMs + 60_000).toISOString() } as const;
+    const projects = {
+      refresh: async () => ({
+        ...project,
+        settings: { ...project.settings, oldWorker },
+      }),
+    };
     const setup = deliverySetup({ audience: recipients(1), overrides: { projects } });
     await setup.run({ content: { title: 'T', body }, shownSample });
     const [message] = setup.chunks[0]!.messages;

@@ -32,7 +32,7 @@ describe('a request of an owner', () => {
   async function call(
     counter: Partial<RateLimitStore>,
     readInput: () => Promise<string>,
-    { usedKey = key, plan = {} } = {},
+    { usedKey = key, settings = {} } = {},
   ) {
     const handler = ownerChain(
       {
@@ -41,7 +41,7 @@ describe('a request of an owner', () => {
         clock: () => new Date(),
         abortAfter: AbortSignal.timeout,
         projects: {
-          find: async () => ({ ...project, plan }),
+          find: async () => ({ ...project, settings: { ...project.settings, ...settings } }),
           findNewer: async () => undefined,
         },
         rateLimits: { count: async () => 0, refused: () => 0, ...counter },
@@ -73,10 +73,12 @@ describe('a request of an owner', () => {
   const notFound = () =>
     Promise.reject(new ServiceError('notification_not_found', 'There is none.'));
 
-  test('is read if its plan has no limit, and not counted', async () => {
+  test('is read if it has no limit, and not counted', async () => {
     const count = jest.fn();
-    const plan = { rateLimitPerMinute: null };
-    expect(await call({ count }, async () => 'stored', { plan })).toMatchObject({ status: 200 });
+    const settings = { rateLimitPerMinute: null };
+    expect(await call({ count }, async () => 'stored', { settings })).toMatchObject({
+      status: 200,
+    });
     expect(count).not.toHaveBeenCalled();
   });
 

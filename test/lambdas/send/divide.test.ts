@@ -42,7 +42,7 @@ test.each([
   ['of user ids', { userIds: ['u'] }, undefined],
 ])('an audience %s has the sample %s', (_, audience, expected) => {
   expect(shownSampleOf(audience, { shownSample: 10 })).toBe(expected);
-  expect(shownSampleOf(audience, {})).toBeUndefined();
+  expect(shownSampleOf(audience, { shownSample: 1 })).toBeUndefined();
 });
 
 test('a slower pace makes fewer slices, and each gets an equal part of it', () => {

@@ -42,7 +42,7 @@ test('the notification is stored with its content, its audience and its division
 
 test('of a large broadcast to everyone, a sample of the browsers reports `shown`', async () => {
   const setup = deliverySetup();
-  const sampling = { ...project, plan: { shownSample: 10 } };
+  const sampling = { ...project, settings: { ...project.settings, shownSample: 10 } };
   const send = (channels?: readonly string[]) =>
     setup.time.until(
       setup.startSend(
@@ -71,10 +71,10 @@ describe('the monthly cap', () => {
     [2, 1, 2],
     [null, 1, 3],
   ])(
-    'of a plan with %p, where the deployment has %i, allows %i',
+    'of a project with %p, where the deployment has %i, allows %i',
     async (planned, deployed, most) => {
       const setup = deliverySetup({ overrides: { monthlyCap: deployed } });
-      const capped = { ...project, plan: { monthlySendCap: planned } };
+      const capped = { ...project, settings: { ...project.settings, monthlySendCap: planned } };
       const sends = [1, 2, 3].map(() =>
         setup.startSend({}, setup.deps, capped).catch(({ code }) => code),
       );

@@ -24,13 +24,11 @@ async function put(projectId: string, overrides: Partial<ProjectItem> = {}): Pro
     projectId,
     ref: `${projectId}-1` as ProjectRef,
     internalKey: new Uint8Array(32).fill(1),
-    name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
-    userIds: 'signed',
     vapidPublicKey: 'public',
     vapidPair: 0,
     members: {},
-    plan: {},
+    settings: { name: 'A project', userIds: 'signed' },
     createdAt: '2026-11-20T12:00:00.000Z',
     ...overrides,
   };
@@ -44,17 +42,17 @@ async function putIdentity(projectId: string, others: Partial<IdentityKeyItem> =
 }
 
 test('find returns the fields that functions need', async () => {
-  await put('found', {
-    plan: { subscriberCap: null, monthlySendCap: 5 },
-  });
+  await put('found', { settings: { name: 'A project', subscriberCap: null, monthlySendCap: 5 } });
   expect(await store().find('found')).toEqual({
     projectId: 'found',
     ref: 'found-1',
     internalKey: new Uint8Array(32).fill(1),
-    name: 'A project',
     secretKeyHash: 'ab'.repeat(32),
     members: [],
-    plan: { subscriberCap: null, monthlySendCap: 5 },
+    settings: {
+      ...{ name: 'A project', subscriberCap: null, monthlySendCap: 5 },
+      ...{ userIds: 'open', shownSample: 1 },
+    },
     vapid: { current: { number: 0, publicKey: 'public' } },
     createdAt: '2026-11-20T12:00:00.000Z',
   });
@@ -67,12 +65,12 @@ test('only the identity store returns what proves user ids', async () => {
   const Item = { projectId: 'proven', privateKey: 'private' };
   await database.dynamo.send(new PutCommand({ TableName: vapidKeys, Item }));
   const identity = identityProjectStore(database.dynamo, { projects, identityKeys }, () => now);
-  const proof = { identityKey: 'identity', userIds: 'signed' };
+  const proof = { identityKey: 'identity' };
   expect(await identity.find('proven')).toEqual({ ...(await store().find('proven')), ...proof });
   expect(await identity.find('absent')).toBeUndefined();
   const signing = signingProjectStore(database.dynamo, { projects, vapidKeys }, () => now);
   for (const other of [store(), signing]) {
-    expect(JSON.stringify(await other.find('proven'))).not.toMatch(/identity|signed/);
+    expect(JSON.stringify(await other.find('proven'))).not.toMatch(/identity/);
   }
 });
 
