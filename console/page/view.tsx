@@ -382,8 +382,12 @@ export function Dialog(props: { question: Question | undefined; onClose: () => v
     onClose();
     question!.onConfirm(values);
   };
+  // The event comes later than the focus goes back: somebody may have asked again by then.
+  const closed = () => {
+    if (!element.current!.open) onClose();
+  };
   return (
-    <dialog ref={element} aria-label={question?.title} onClose={onClose}>
+    <dialog ref={element} aria-label={question?.title} onClose={closed}>
       {question && (
         <form onSubmit={submitting(confirm)}>
           <Title order={2} mb="xs">

@@ -619,6 +619,8 @@ function findHiddenFocus(): readonly string[] {
       'main :is(a, button, input, select, textarea, summary, [tabindex="0"])',
     ),
   ].filter((element) => element.checkVisibility() && element.tabIndex >= 0);
+  // The focus scrolls only when it comes.
+  (document.activeElement as HTMLElement).blur();
   return stops.flatMap((stop) => {
     stop.focus();
     // Disabled, or behind a dialog.
