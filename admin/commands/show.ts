@@ -10,6 +10,8 @@ import {
   settingOf,
   withDefaults,
 } from '../../contract/wire/project.ts';
+import type { AudienceCounts } from '../../contract/wire/project-result.ts';
+import { pushServiceText } from '../../contract/wording/push-service-texts.ts';
 import { limitText, settingText, settingTexts } from '../../contract/wording/setting-texts.ts';
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../store/registered-projects.ts';
@@ -36,6 +38,7 @@ export function showCommand(runOnStack: RunOnStack): Command {
         const found = await registry.get(projectId);
         const view = projectView(found, settings, {
           ...(await registry.usage(projectId, month)),
+          sample: await registry.sample(projectId),
           previousKeySubscribers: found.previousVapidPublicKey
             ? await registry.countPreviousPair(found)
             : undefined,
@@ -89,6 +92,7 @@ const columns: readonly Column<ProjectView>[] = [
 interface ShownUsage extends ProjectUsage {
   /** Subscribers that use the previous application server key, if the project has one. */
   readonly previousKeySubscribers?: number | undefined;
+  readonly sample?: AudienceCounts | undefined;
 }
 
 /** A project with its usage and limits, as `--json` prints it. */
@@ -147,6 +151,7 @@ export function projectText(
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['Subscribers', `${countText(usage.subscribers)}  ${limit('subscriberCap')}`],
+    ...pushServiceFields(usage),
     [`Notifications in ${usage.month}`, `${countText(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],
     ...Object.entries(limits.rateLimits ?? {}).map(
@@ -155,6 +160,20 @@ export function projectText(
     ),
   ];
   return `${paint('bold', project.projectId)}\n${fieldLines(fields, paint)}`;
+}
+
+/** What each push service accepts messages for, and who is still there: some accept them for browsers that are gone. */
+function pushServiceFields({ subscribers, sample }: ShownUsage) {
+  if (sample === undefined) return [];
+  const isPart = sample.subscribers < subscribers;
+  const of = isPart ? ` of a sample of ${countText(sample.subscribers)}` : '';
+  return Object.entries(sample.pushServices).map(([name, counts]) => {
+    const seen = `seen within 30 days: ${countText(counts.seenWithin30Days)}`;
+    return [
+      `  ${pushServiceText(name)}`,
+      `${countText(counts.subscribers)}${of}, ${seen}`,
+    ] as const;
+  });
 }
 
 /** The settings but for limits, which are printed with the usage. */
