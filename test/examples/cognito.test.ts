@@ -28,7 +28,8 @@ beforeAll(async () => {
 afterAll(() => parameters.close());
 
 test('the ID token gets the signature of its sub, or the user is logged in without it', async () => {
-  const { handler } = await import('../../examples/cognito/index.js');
+  const example = '../../examples/cognito/index.js';
+  const { handler } = await import(example);
   const log = jest.spyOn(console, 'error').mockReturnValue();
 
   status = 400;
