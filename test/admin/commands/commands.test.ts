@@ -247,7 +247,9 @@ describe('set', () => {
     expect((await set('--rate-limit=100')).output).toMatch(/Requests per minute +limit: 100\n$/);
     expect(await limitsAfter('getUser=7')).toEqual([100, { getUser: 7 }]);
     const { output } = await operator.runLocal(['show', projectId]);
-    expect(output).toMatch(/Requests per minute +limit: 100\n +getUser +limit: 7\n$/);
+    expect(output).toMatch(
+      /Requests per minute +limit: 100\n +getUser +limit: 7\n\nLatest sends\nNothing was sent\.\n$/,
+    );
     expect(await limitsAfter('getUser=default')).toEqual([100, undefined]);
     expect(await limitsAfter('track=60')).toEqual([100, { track: 60 }]);
     expect(await limitsAfter('default')).toEqual([60, undefined]);
