@@ -352,13 +352,14 @@ export class Carillon extends Construct {
     }
     try {
       if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
-      return readSettings({
+      const settings = {
         ...texts,
         ...Object.fromEntries(named),
         extraPushOrigins: joined(texts.extraPushOrigins),
         originSecretHashes: joined(texts.originSecretHashes),
         stage: disposable ? 'dev' : 'prod',
-      });
+      };
+      return readSettings(settings, { region: Stack.of(this).region });
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
       throw new SettingsError(`Carillon "${this.node.path}":\n${error.message}`);
