@@ -240,11 +240,9 @@ export class Carillon extends Construct {
       customDomain,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
-    const { region, urlSuffix } = Stack.of(this);
     const values: Record<OtherVariable, string> = {
       ...settingValues(settings),
       DELIVER_FUNCTION: deliver.functionName,
-      AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${region}.${urlSuffix}`,
       PUBLIC_BASE_URL: baseUrl,
     };
     for (const fn of functions) {
