@@ -308,3 +308,12 @@ function newKey(prefix: string, random: RandomSource): string {
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
+
+/** A project with another secret key, which is returned too, and without the keys that it had: its members are left out. */
+export function withNewKeys(
+  { previousKeyHash: _, previousKeyUntil: __, ...project }: ProjectItem,
+  random: RandomSource,
+): { readonly project: ProjectItem; readonly secretKey: string } {
+  const secretKey = newKey(secretKeyPrefix, random);
+  return { project: { ...project, secretKeyHash: hashKey(secretKey), members: {} }, secretKey };
+}

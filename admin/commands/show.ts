@@ -16,9 +16,10 @@ import { limitText, settingText, settingTexts } from '../../contract/wording/set
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../store/registered-projects.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { type Column, fieldLines, table, truncate } from '../terminal/table.ts';
+import { type Column, fieldLines, formatTime, table, truncate } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
+import { notificationsText, sentBy } from './notifications.ts';
 
 interface ShowOptions {
   readonly month?: string;
@@ -34,7 +35,8 @@ export function showCommand(runOnStack: RunOnStack): Command {
     .option('--month <YYYY-MM>', 'count the notifications of this UTC month', readMonth)
     .option('--keys', 'also print the identity key, which signs user ids')
     .action((projectId: string, { month, keys }: ShowOptions) =>
-      runOnStack(async ({ registry, settings, paint, print }) => {
+      runOnStack(async (context) => {
+        const { registry, settings, paint, print } = context;
         const found = await registry.get(projectId);
         const view = projectView(found, settings, {
           ...(await registry.usage(projectId, month)),
@@ -44,10 +46,17 @@ export function showCommand(runOnStack: RunOnStack): Command {
             : undefined,
         });
         const identityKey = keys ? await registry.identityKey(projectId) : undefined;
-        print({ ...view, identityKey }, projectText({ ...view, identityKey }, paint));
+        const latest = await (await sentBy(context, projectId)).latest(shownSends);
+        print(
+          { ...view, identityKey, latest },
+          `${projectText({ ...view, identityKey }, paint)}\nLatest sends\n${notificationsText(latest, context)}`,
+        );
       }),
     );
 }
+
+/** Sends that are shown with a project. */
+const shownSends = 5;
 
 function readMonth(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
@@ -188,11 +197,6 @@ function settingLines(settings: SetSettings): readonly (readonly [string, string
 /** Until when a key that was replaced is accepted. Functions remember a project for 30 s: `projectCacheMs`. */
 export function previousKeyEnd(until: string | undefined): string {
   return until === undefined ? 'for up to 30 seconds' : `until ${formatTime(until)}`;
-}
-
-/** `2026-11-20 19:04 UTC`. */
-export function formatTime(iso: string): string {
-  return `${iso.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
 }
 
 /** The limits that apply to a project: its own, or else the deployment's. Null: no limit. */

@@ -216,6 +216,27 @@ describe('set', () => {
     });
   });
 
+  it('allows pages of some origins, or any', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    const { output } = await set(
+      '--origins=https://WWW.example.com,https://shop.example.com:8443/',
+    );
+    expect(output).toMatch(
+      /Origins +https:\/\/www\.example\.com https:\/\/shop\.example\.com:8443\n/,
+    );
+    expect((await set('--origins=any')).output).not.toContain('Origins');
+    for (const wrong of [
+      'www.example.com',
+      'https://example.com/shop',
+      '*',
+      'https://a.example,',
+    ]) {
+      const { code, messages } = await set(`--origins=${wrong}`);
+      expect(code).toBe(2);
+      expect(messages).toContain('is not an origin');
+    }
+  });
+
   it('sets how many browsers report `shown`, and 1 is every browser', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
     expect((await set('--shown-sample=10')).output).toMatch(
@@ -247,7 +268,9 @@ describe('set', () => {
     expect((await set('--rate-limit=100')).output).toMatch(/Requests per minute +limit: 100\n$/);
     expect(await limitsAfter('getUser=7')).toEqual([100, { getUser: 7 }]);
     const { output } = await operator.runLocal(['show', projectId]);
-    expect(output).toMatch(/Requests per minute +limit: 100\n +getUser +limit: 7\n$/);
+    expect(output).toMatch(
+      /Requests per minute +limit: 100\n +getUser +limit: 7\n\nLatest sends\nNothing was sent\.\n$/,
+    );
     expect(await limitsAfter('getUser=default')).toEqual([100, undefined]);
     expect(await limitsAfter('track=60')).toEqual([100, { track: 60 }]);
     expect(await limitsAfter('default')).toEqual([60, undefined]);
