@@ -84,7 +84,7 @@ export default {
     may('bin/', 'contract', 'admin', 'lib', 'sdk/build', '(package|cdk)\\.json'),
     may('(bench|test)/', everything, 'package\\.json'),
     // The npm packages, by their names.
-    may('examples/', 'carillon(-aws)?', '@aws-sdk'),
+    may('(examples|wordpress)/', 'carillon(-aws)?', '@aws-sdk'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

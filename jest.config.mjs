@@ -17,6 +17,7 @@ const suites = {
   // Each test runs the CDK's own command, which takes some seconds.
   deploy: { testTimeout: 120_000 },
   runtime: { testTimeout: 300_000 },
+  wordpress: { testTimeout: 300_000, forceExit: true },
   // Installs from the npm registry, and builds twice.
   frameworks: {
     globalSetup: `${root}/browser/global-setup.ts`,

@@ -1,10 +1,11 @@
-/** Builds and packs both npm packages into `sdk/dist/`, and prints their sizes. */
+/** Builds and packs both npm packages, and the plugin for WordPress, into `sdk/dist/`, and prints their sizes. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { filesIn } from '../lib/build/bundle-functions.ts';
 import { writeAwsPackage } from '../lib/build/write-package.ts';
+import { writePlugin } from '../lib/build/write-plugin.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { writePackage } from '../sdk/build/write-package.ts';
 import { packageVersion } from './package-version.ts';
@@ -31,3 +32,6 @@ console.log(
   `${relative(root, aws.folder)}: ${installed} bytes, ${statSync(aws.tarball).size} packed`,
 );
 console.log(relative(root, aws.tarball));
+
+const plugin = await writePlugin(root, target, sdk.folder, version);
+console.log(`${relative(root, plugin)}: ${statSync(plugin).size} bytes`);

@@ -1,9 +1,10 @@
-import { Annotations, Duration, Stack, Token } from 'aws-cdk-lib';
+import { Annotations, Aws, Duration, Names, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { routes } from '../contract/wire/routes.ts';
 import type { HttpApi } from './http-api.ts';
 import type { PushMetrics } from './push-metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
@@ -16,7 +17,14 @@ export interface AlarmsProps {
   readonly api: HttpApi;
   readonly pushes: PushMetrics;
   readonly deliver: ServiceFunction;
+  readonly subscribe: ServiceFunction;
 }
+
+/**
+ * Part of the throttles that requests use up in a flood. A broadcast to a million whose every push is shown within ten
+ * minutes uses up a sixth to a quarter of 15 minutes, refused events included.
+ */
+const floodPart = 0.4;
 
 interface Definition {
   /**
@@ -25,6 +33,7 @@ interface Definition {
    * @default warning
    */
   readonly severity?: 'page' | 'warning';
+  /** Nobody without a key can lower it: it has no share of requests or pushes that anybody can cause. */
   readonly metric: cloudwatch.IMetric;
   /**
    * Value of the metric from which a period is bad.
@@ -40,48 +49,64 @@ interface Definition {
  * is lost meanwhile: `ServerErrors` is "Server errors". Decision 15 has what shows faults that have no alarm. Each metric
  * costs ten cents a month.
  */
-function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency } }: AlarmsProps) {
-  const ofAll = { part: api.metric('5xx', 'Sum'), whole: api.metric('Count', 'Sum') };
-  // Apart from all requests: thousands of events per second would hide that every send fails.
-  const ofSends = { part: api.sendMetric('5xx', 'Sum'), whole: api.sendMetric('Count', 'Sum') };
-  const hour = Duration.hours(1);
-  const attempted = pushes.metricOf('attempted');
+function definitionsFor({ api, pushes, deliver, subscribe, settings }: AlarmsProps) {
+  const [hour, day] = [Duration.hours(1), Duration.days(1)];
+  const quarter = Duration.minutes(15);
+  // Of the requests that were not refused: those need a key.
+  const ofSends = {
+    failed: api.sendMetric('5xx', 'Sum'),
+    all: api.sendMetric('Count', 'Sum'),
+    refused: api.sendMetric('4xx', 'Sum'),
+  };
+  const part = 'failed / (all - refused)';
   return {
     ServerErrors: {
       severity: 'page',
-      metric: math('IF(part >= 5, 100 * part / whole, 0)', ofAll),
-      threshold: 5,
-      description: 'At least 5 % of all requests got a 5xx response.',
+      metric: api.metric('5xx', 'Sum').with({ period: hour }),
+      threshold: 10,
+      description: 'At least 10 requests of an hour got a 5xx response.',
     },
-    // For sites with a few requests in an hour. One error is no outage; two may be one request and its repetition.
-    HourlyServerErrors: {
-      severity: 'page',
-      metric: math('IF(part >= 2, 100 * part / whole, 0)', ofAll, hour),
-      threshold: 50,
-      description: 'At least half of all requests of an hour got a 5xx response.',
-    },
-    // Both in one, as sends are never that many: of two errors at least half, of more at least 5 %.
+    // One error is no outage; two may be one request and its repetition.
     SendErrors: {
       severity: 'page',
       metric: math(
-        'IF(part >= 3, 100 * part / whole, IF(part >= 2, 10 * part / whole, 0))',
+        `IF(failed >= 3, 100 * ${part}, IF(failed >= 2, 10 * ${part}, 0))`,
         ofSends,
         hour,
       ),
       threshold: 5,
       description: 'At least 5 % of the sends of an hour, or half of a few, got a 5xx response.',
     },
+    // For sites that send a few times a day, and do not repeat a send.
+    DailySendErrors: {
+      severity: 'page',
+      metric: math(`IF(failed >= 2, 100 * ${part}, 0)`, ofSends, day),
+      threshold: 50,
+      description: 'At least half of the sends of a day got a 5xx response.',
+    },
     FailedPushes: {
       severity: 'page',
-      // Otherwise one project's old list would page, or hide that a push service is down.
-      metric: math('IF(part - own >= 50, 100 * (part - own) / (whole - own), 0)', {
-        part: pushes.metricOf('failed'),
-        whole: attempted,
-        own: pushes.metricOf('failedForOwner'),
-      }),
-      threshold: 20,
-      description:
-        'At least 20 % of the pushes failed. Failures that only the project can repair do not count.',
+      metric: pushes.metricOf('failing'),
+      threshold: 10,
+      description: 'At least a fifth of the pushes to a push service failed.',
+    },
+    RefusedPushes: {
+      severity: 'page',
+      metric: pushes.metricOf('refused'),
+      description: 'A push service refused all pushes of a project, at least 100 and 5 % of them.',
+    },
+    FloodOfRequests: {
+      severity: 'page',
+      metric: api.metric('Count', 'Sum').with({ period: quarter }),
+      threshold: floodPart * api.requestsPerSecond * quarter.toSeconds(),
+      description: 'Requests of 15 minutes cost as much as those of a flood.',
+    },
+    // Each costs as much as three other requests.
+    FloodOfSubscriptions: {
+      severity: 'page',
+      metric: subscribe.metricInvocations({ period: quarter }),
+      threshold: floodPart * routes.subscribe.throttle * quarter.toSeconds(),
+      description: 'Registrations of 15 minutes cost as much as those of a flood.',
     },
     DroppedInvocations: {
       severity: 'page',
@@ -91,10 +116,8 @@ function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency }
         'without free concurrency: part of an audience was not notified.',
     },
     VapidRefusals: {
-      metric: math('IF(part >= 10, 100 * part / whole, 0)', {
-        part: pushes.metricOf('vapidRefused'),
-        whole: attempted,
-      }),
+      metric: pushes.metricOf('vapidRefused'),
+      threshold: 10,
       description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
     },
     UnreachedSubscribers: {
@@ -124,7 +147,7 @@ function definitionsFor({ api, pushes, deliver, settings: { accountConcurrency }
         metricName: 'ClaimedAccountConcurrency',
         statistic: 'Maximum',
       }),
-      threshold: 0.8 * accountConcurrency,
+      threshold: 0.8 * settings.accountConcurrency,
       description: 'The account runs nearly as many functions as AWS allows.',
     },
   } satisfies Readonly<Record<string, Definition>>;
@@ -153,6 +176,8 @@ export class Alarms extends Construct {
     }));
     const pages = alarms.filter(({ isPage }) => isPage).map(({ alarm }) => alarm);
     const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
+      // It needs a name. By default that is made of the construct's path, which two stacks may share.
+      compositeAlarmName: `${Aws.STACK_NAME}-${Names.uniqueResourceName(this, { maxLength: 100 })}`,
       alarmRule: cloudwatch.AlarmRule.anyOf(...pages),
       alarmDescription: described(settings, 'UsersAffected', {
         severity: 'page',
@@ -188,7 +213,7 @@ export class Alarms extends Construct {
 function math(
   expression: string,
   usingMetrics: Record<string, cloudwatch.IMetric>,
-  period = Duration.minutes(5),
+  period: Duration,
 ): cloudwatch.MathExpression {
   return new cloudwatch.MathExpression({ expression, usingMetrics, period });
 }

@@ -256,6 +256,7 @@ export class Carillon extends Construct {
       api,
       pushes,
       deliver,
+      subscribe: endpoints.subscribe,
       topic: props.alarmTopic,
     });
     const { dashboard } = new Dashboard(this, 'Dashboard', {

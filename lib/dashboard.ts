@@ -49,7 +49,8 @@ export class Dashboard extends Construct {
           graph('Longest delivery, ms', [deliver.metricDuration({ statistic: 'Maximum' })]),
           graph('Notifications that need attention', [
             ...[
-              'failedForOwner',
+              'failing',
+              'refused',
               'vapidRefused',
               'unreached',
               'interrupted',

@@ -86,8 +86,8 @@ export class ServiceTable extends Construct {
       this.table.addGlobalSecondaryIndex({
         indexName: byUser.name,
         partitionKey: text(byUser.partitionKey),
-        projectionType: dynamodb.ProjectionType.INCLUDE,
-        nonKeyAttributes: [...byUser.attributes],
+        sortKey: { name: byUser.sortKey, type: dynamodb.AttributeType.NUMBER },
+        projectionType: dynamodb.ProjectionType.KEYS_ONLY,
       });
     }
     if (its.noRecovery)

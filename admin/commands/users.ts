@@ -65,7 +65,7 @@ function deleteCommand(runOnStack: RunOnStack): Command {
         const user = { projectId, userId };
         const { ref } = await registry.get(projectId);
         const users = userSubscriptions(dynamo, tables.subscriptions);
-        const count = (await users.list(ref, userId)).length;
+        const { count } = await users.list(ref, userId);
         const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
         const refusal = 'Nothing was deleted.';
         await confirm({ effect, expected: userId, label: 'user id', refusal });

@@ -193,7 +193,11 @@ export function batchImport(
     { vapid }: Project,
     { vapidPairNumber = vapid.current.number, isUntimed, ...item }: ImportedSubscription,
   ) {
-    const Item: SubscriptionItem = { ...item, vapidPairNumber: storedPairNumber(vapidPairNumber) };
+    const Item: SubscriptionItem = {
+      ...item,
+      userSince: userSinceOf(item, item.createdAt),
+      vapidPairNumber: storedPairNumber(vapidPairNumber),
+    };
     return {
       Put: {
         TableName: tables.subscriptions,
@@ -244,16 +248,27 @@ function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean 
 /** What a line sets of a stored subscription: what it leaves out stays. */
 function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<SubscriptionItem> {
   const { projectPart, endpointHash, createdAt, updatedAt, imported, ...rest } = item;
-  const { isUntimed, vapidPairNumber, ...attributes } = rest;
+  const { isUntimed, vapidPairNumber, userSince: _, ...attributes } = rest;
   const hasChosen = !stored.imported && chosenAttributes.some((name) => stored[name] !== undefined);
   const kept: readonly string[] = isUntimed && hasChosen ? chosenAttributes : [];
   const set = Object.entries(attributes).filter(
     ([name, value]) => value !== undefined && !kept.includes(name),
   );
+  const changed: Partial<SubscriptionItem> = Object.fromEntries(set);
+  const isOtherUser = ![undefined, stored.projectUser].includes(changed.projectUser);
   return {
-    ...Object.fromEntries(set),
+    ...changed,
+    ...(isOtherUser && { userSince: userSinceOf(item, updatedAt) }),
     ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
   };
+}
+
+/** Since when it has its user: epoch ms. @param assumed if its source does not say so. */
+function userSinceOf(
+  { projectUser, userSince }: Pick<SubscriptionItem, 'projectUser' | 'userSince'>,
+  assumed: number,
+): number | undefined {
+  return projectUser === undefined ? undefined : (userSince ?? assumed);
 }
 
 /** Whether a stored subscription already is as these attributes would make it. */

@@ -11,10 +11,12 @@ export const pushMetrics = {
   delivered: 'PushesDelivered',
   removed: 'PushesRemoved',
   failed: 'PushesFailed',
-  /** Failed pushes about which only the project's owner can do something. */
-  failedForOwner: 'PushesFailedForOwner',
+  /** Pushes that failed at push services which fail. These three are judged by push service: see `SuspectPushes`. */
+  failing: 'PushesFailing',
+  /** Pushes that a push service refused, which refuses all of many. */
+  refused: 'PushesRefused',
   /**
-   * A push service refused the project's VAPID token or subject (401, 403). Every push of that
+   * A push service refused the project's VAPID token or subject (401, 403), and accepted nothing. Every push of that
    * project to it fails until someone corrects the keys or the subject.
    */
   vapidRefused: 'VapidRefusals',

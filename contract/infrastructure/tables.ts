@@ -35,23 +35,13 @@ export interface TableKey {
 }
 
 /**
- * The index of Subscriptions by user; sparse. A push, the conditions of a send and the list of a user's devices read
- * only the index, so it has the attributes that they need.
+ * The index of Subscriptions by user; sparse. It has keys only: CloudFormation cannot add an attribute to an index, and the
+ * table says who has a subscription now. The sort key is a number.
  */
 export const byUser = {
   name: 'byUser',
   partitionKey: 'projectUser',
-  attributes: [
-    'origin',
-    'path',
-    'p256dh',
-    'auth',
-    'vapidPairNumber',
-    'imported',
-    'channels',
-    'createdAt',
-    'updatedAt',
-  ],
+  sortKey: 'userSince',
 } as const;
 
 export const tableNames = Object.keys(tableVariables) as readonly TableName[];

@@ -167,7 +167,10 @@ export const conditionsSchema = z.strictObject(
     ]),
   ) as {
     [Name in ConditionName]: z.ZodMiniOptional<
-      z.ZodMiniType<ValueOf<(typeof conditionFields)[Name]>>
+      z.ZodMiniType<
+        ValueOf<(typeof conditionFields)[Name]>,
+        ValueOf<(typeof conditionFields)[Name]>
+      >
     >;
   },
 );

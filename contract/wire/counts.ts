@@ -69,27 +69,27 @@ export const failureReasons = {
 export type FailureReason = keyof typeof failureReasons;
 
 /**
- * Whether only the project's owner can do something about it. Such failures do not page the operator. The others
- * have their cause in this deployment, or at a push service and then concern all projects.
+ * What an alarm may conclude from a failure. `owner`: only the project's owner can do something about it. `refusal`: the push
+ * service refuses this push; of single subscriptions it concerns nobody else. `service`: the cause is at the push service or
+ * in this deployment.
  */
-export const isForOwner: Readonly<Record<FailureReason, boolean>> = {
+export const failureCauses: Readonly<Record<FailureReason, 'owner' | 'refusal' | 'service'>> = {
   /** Too many messages to one browser, or its user blocks them. */
-  dropped: true,
+  dropped: 'owner',
   /** The site's key is wrong, or its list is older than the key. */
-  key_mismatch: true,
-  /** The subject is a setting of the deployment. */
-  vapid_refused: false,
+  key_mismatch: 'owner',
   /** A shorter notification fits. */
-  too_large: true,
-  refused: false,
-  throttled: false,
-  unavailable: false,
-  no_response: false,
+  too_large: 'owner',
+  vapid_refused: 'refusal',
+  refused: 'refusal',
+  throttled: 'service',
+  unavailable: 'service',
+  no_response: 'service',
   /** The accepted push services are a setting of the deployment, and so is its DNS resolver. */
-  unsendable: false,
-  not_removed: false,
-  internal_error: false,
-  interrupted: false,
+  unsendable: 'service',
+  not_removed: 'service',
+  internal_error: 'service',
+  interrupted: 'service',
 };
 
 export const failureReasonNames = Object.keys(failureReasons) as [FailureReason];

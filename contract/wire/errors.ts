@@ -60,7 +60,8 @@ export const errorTable = {
   },
   rate_limited: {
     status: 429,
-    meaning: 'This address has used up its requests for this minute.',
+    meaning:
+      'This address has used up its requests for this minute, or many for one endpoint came at once.',
   },
   send_cap_reached: {
     status: 429,

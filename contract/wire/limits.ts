@@ -5,6 +5,11 @@ export const limits = {
   userIdLength: 256,
   /** Devices of a user in one response. */
   devices: 100,
+  /**
+   * Subscriptions of a user that a send reaches, those that were the user's first. Where user ids are not signed, anybody
+   * can claim one for any number of endpoints.
+   */
+  userSubscriptions: 100,
   /** Distinct channels of a subscription, and of a send. */
   channels: 20,
   channelNameLength: 32,

@@ -222,7 +222,7 @@ const facts = {
     caller: 'owner',
     role: 'sender',
     action: 'read what is stored about a user',
-    tables: { subscriptions: ['Query byUser'] },
+    tables: { subscriptions: ['Query byUser', 'BatchGetItem'] },
   },
   removeUser: {
     method: 'DELETE',

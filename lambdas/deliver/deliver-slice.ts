@@ -195,7 +195,7 @@ function pushing(
     correctPair: ({ endpointHash }, number, end) =>
       subscriptions.correctPair(project, endpointHash, number, end),
     onDelivered: reached && (({ user }) => reached.add(user!)),
-    onFailures: (pushService, failures) => observe.failed(slice, pushService, failures),
+    onEnd: (outcomes) => observe.pushed(slice, outcomes),
   };
 }
 

@@ -2,13 +2,10 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { metricNamespace, pushMetrics } from '../../contract/infrastructure/metrics.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import {
-  type Counts,
-  type Failures,
-  failureReasonNames,
-  isForOwner,
-} from '../../contract/wire/counts.ts';
+import type { Counts } from '../../contract/wire/counts.ts';
+import type { ServiceOutcome } from '../push/pushing/push-service.ts';
 import { countChecker } from '../results/count-checker.ts';
+import { pushServiceHealth } from './push-service-health.ts';
 
 /** The notification that a log line or a metric is about. */
 type Subject = Pick<Slice, 'projectId' | 'notificationId'>;
@@ -36,6 +33,7 @@ export function observer(
   metrics = new Metrics({ namespace: metricNamespace }),
 ) {
   const checker = countChecker(logger);
+  const suspectIn = pushServiceHealth(clock);
   let nextFaultAt = 0;
 
   function publish(subject: Subject, values: MetricValues): void {
@@ -47,20 +45,22 @@ export function observer(
     metrics.publishStoredMetrics();
   }
 
+  /** Publishes the values above 0. */
+  function publishSome(subject: Subject, values: MetricValues): void {
+    const some = Object.entries(values).filter(([, value]) => value > 0);
+    if (some.length > 0) publish(subject, Object.fromEntries(some));
+  }
+
   return {
     /** A slice has ended. */
     delivered(slice: Slice, { counts, isRead, isStopped, error }: DeliveredSlice): void {
       checker.notification(slice.projectId, slice.notificationId, counts);
-      const { attempted, delivered, removed, failed, failures } = counts;
-      const failedForOwner = forOwner(failures);
-      const vapidRefused = failures.vapid_refused ?? 0;
+      const { attempted, delivered, removed, failed } = counts;
       publish(slice, {
         attempted,
         delivered,
         removed,
         failed,
-        failedForOwner,
-        vapidRefused,
         // Send adds up the slices that it waits for, and reports these itself.
         ...(slice.awaitedSince === undefined && notDelivered(counts, isStopped)),
       });
@@ -69,12 +69,15 @@ export function observer(
       else logger.info('delivery', line);
     },
 
-    /** Pushes of a slice to one push service failed. */
-    failed(slice: Slice, pushService: string, failures: Failures): void {
-      for (const [reason, number] of Object.entries(failures)) {
-        const line = { ...logged(slice), push_service: pushService, reason, failed: number };
-        logger.info('failed pushes', line);
+    /** An invocation has pushed what it can of a slice. */
+    pushed(slice: Slice, outcomes: readonly ServiceOutcome[]): void {
+      for (const { pushService, failures } of outcomes) {
+        for (const [reason, number] of Object.entries(failures)) {
+          const line = { ...logged(slice), push_service: pushService, reason, failed: number };
+          logger.info('failed pushes', line);
+        }
       }
+      publishSome(slice, { ...suspectIn(outcomes) });
     },
 
     /** Lambda did not take the invocation of deliver for this slice, also after repetitions. */
@@ -100,8 +103,7 @@ export function observer(
 
     /** A send for whose counts the caller has waited. */
     responded(notification: Subject, counts: Counts, isStopped: boolean): void {
-      const values = notDelivered(counts, isStopped);
-      if (Object.values(values).some((value) => value > 0)) publish(notification, values);
+      publishSome(notification, notDelivered(counts, isStopped));
     },
 
     /** A send could not be undone. */
@@ -124,9 +126,4 @@ function logged({ projectId, notificationId }: Subject) {
  */
 function notDelivered({ failures, unreached }: Counts, isStopped: boolean) {
   return { interrupted: failures.interrupted ?? 0, unreached: isStopped ? 0 : unreached };
-}
-
-function forOwner(failures: Failures): number {
-  const reasons = failureReasonNames.filter((reason) => isForOwner[reason]);
-  return reasons.reduce((sum, reason) => sum + (failures[reason] ?? 0), 0);
 }

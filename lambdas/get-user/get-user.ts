@@ -1,20 +1,15 @@
-import { limits } from '../../contract/wire/limits.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import type { UserSubscriptions } from '../../contract/wire/user.ts';
-import type { UserSubscription } from '../store/audience.ts';
+import type { UserSubscription, UserSubscriptionList } from '../store/audience.ts';
 import { deviceIdOf } from '../store/items.ts';
 
 /** What the owner reads of a user's subscriptions. */
 export function describeUser(
   userId: string,
-  subscriptions: readonly UserSubscription[],
+  { count, newest }: UserSubscriptionList,
 ): UserSubscriptions {
-  const newest = subscriptions.toSorted((one, other) => other.createdAt - one.createdAt);
-  return {
-    userId,
-    subscriptions: subscriptions.length,
-    devices: newest.slice(0, limits.devices).map(deviceOf),
-  };
+  const devices = newest.toSorted((one, other) => other.createdAt - one.createdAt);
+  return { userId, subscriptions: count, devices: devices.map(deviceOf) };
 }
 
 function deviceOf({ origin, path, createdAt, updatedAt }: UserSubscription) {

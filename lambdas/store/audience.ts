@@ -10,6 +10,7 @@ import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
@@ -49,7 +50,7 @@ export interface Read {
   readonly recipients: readonly Recipient[];
   /** All recipients before this position were read, except for those in `unread`. */
   readonly to: number;
-  /** At least this many recipients were left out: only of a single position that has more than the limit. */
+  /** At least this many recipients were left out: of a single position that has more than the limit, or of a user. */
   readonly unread: number;
 }
 
@@ -60,20 +61,38 @@ export function seenSince(now: number, seenWithinDays: number): number {
   return now - (seenWithinDays + 1) * dayMs;
 }
 
-const recipient = projection<Omit<Recipient, 'user'>>({
-  ...{ endpointHash: true, origin: true, path: true, p256dh: true, auth: true },
-  ...{ vapidPairNumber: true, imported: true },
+const recipientFields = {
+  ...({ endpointHash: true, origin: true, path: true, p256dh: true, auth: true } as const),
+  ...({ vapidPairNumber: true, imported: true } as const),
+};
+const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
+
+/** What conditions of a send to users are judged by, after the read: the index has keys only. */
+type Judged = Pick<SubscriptionItem, 'channels' | 'updatedAt'>;
+type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
+const ownedProjection = projection<OwnedItem>({
+  ...recipientFields,
+  ...{ projectUser: true, channels: true, updatedAt: true },
 });
 
-const owner = projection<Pick<SubscriptionItem, 'endpointHash' | 'projectUser'>>({
-  endpointHash: true,
-  projectUser: true,
-});
+/** A subscription as the index has it. */
+interface IndexedUser {
+  readonly endpointHash: Uint8Array;
+  /** Index of its user. */
+  readonly user: number;
+}
+
+const indexed = projection<Pick<IndexedUser, 'endpointHash'>>({ endpointHash: true });
+
+const userLimit = limits.userSubscriptions;
 
 /** Queries that run at once. */
 const concurrency = 16;
 
-interface Query extends Pick<QueryCommandInput, 'IndexName' | 'ConsistentRead'>, Range {
+interface Query
+  extends Pick<QueryCommandInput, 'IndexName' | 'ConsistentRead' | 'FilterExpression'>,
+    Projection<object>,
+    Range {
   readonly KeyConditionExpression: string;
   readonly ExpressionAttributeValues: Readonly<Record<string, unknown>>;
   /** Index of its user. */
@@ -81,9 +100,9 @@ interface Query extends Pick<QueryCommandInput, 'IndexName' | 'ConsistentRead'>,
 }
 
 /** What a query has read so far. */
-interface Progress {
+interface Progress<Found> {
   readonly query: Query;
-  readonly found: Recipient[];
+  readonly found: Found[];
   /** All of its recipients before this position are in `found`. */
   readTo: number;
 }
@@ -92,24 +111,28 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
   return {
     /** Reads the subscribers of a project whose endpoint hashes are in a range of positions. */
     everyone(project: ProjectRef, range: Range, options: ReadOptions): Promise<Read> {
+      const { ExpressionAttributeValues, ...filter } = filterOf(options.conditions, options.sentAt);
       const queries = hashRanges(range.from, range.to).map(({ part, first, last }) => ({
         KeyConditionExpression: 'projectPart = :part AND endpointHash BETWEEN :first AND :last',
+        ...filter,
         ExpressionAttributeValues: {
           ':part': projectPart(project, part),
           ':first': first,
           ':last': last,
+          ...ExpressionAttributeValues,
         },
+        ...recipientProjection,
         ConsistentRead: options.consistent,
         from: positionOf(first),
         to: positionOf(last) + 1,
       }));
-      return read(queries, range, options);
+      return read<Recipient>(queries, range, options);
     },
 
     /**
-     * Reads the subscribers with one of the user ids in a range of positions, which are their indexes. The index of the
-     * table is updated after the table: a subscription made within the last second may be missing. None is of another
-     * user by now, however late the index is.
+     * Reads the subscribers with one of the user ids in a range of positions, which are their indexes: of each user those
+     * that have been the user's for longest, and meet the conditions. The index of the table is updated after the table: a
+     * subscription made within the last second may be missing. None is of another user by now, however late the index is.
      */
     async users(
       project: ProjectRef,
@@ -122,11 +145,19 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        ...indexed,
         from: range.from + index,
         to: range.from + index + 1,
       }));
-      const { recipients, ...rest } = await read(queries, range, options);
-      return { ...rest, recipients: await stillTheirs(project, userIds, recipients, options) };
+      const { recipients: keys, unread, to } = await read<IndexedUser>(queries, range, options);
+      const numbers = new Map<number, number>();
+      const counted = keys.filter(({ user }) => {
+        const number = (numbers.get(user) ?? 0) + 1;
+        numbers.set(user, number);
+        return number <= userLimit;
+      });
+      const recipients = await stillTheirs(project, userIds, counted, options);
+      return { recipients, to, unread: unread + keys.length - counted.length };
     },
 
     /** Whether a subscription is that of a user at the time of the call. */
@@ -149,39 +180,39 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
     },
   };
 
-  /** Recipients who still belong to the user for whom the index has them. */
+  /** The recipients of these keys who belong to the user for whom the index has them, and meet the conditions. */
   async function stillTheirs(
     project: ProjectRef,
     userIds: readonly string[],
-    recipients: readonly Recipient[],
-    { signal }: ReadOptions,
+    keys: readonly IndexedUser[],
+    { conditions, sentAt, signal }: ReadOptions,
   ): Promise<readonly Recipient[]> {
     // The index may have one for two users.
-    const keys = new Map(
-      recipients.map(({ endpointHash }) => [
-        hex(endpointHash),
-        subscriptionKey(project, endpointHash),
-      ]),
-    );
-    const owned = await batchGet(dynamo, table, [...keys.values()], signal, sleep, owner);
-    const ownerOf = new Map(owned.map((item) => [hex(item.endpointHash), item.projectUser]));
-    return recipients.filter(
-      ({ endpointHash, user }) =>
-        ownerOf.get(hex(endpointHash)) === projectUser(project, userIds[user!]!),
-    );
+    const distinct = new Map(keys.map(({ endpointHash: hash }) => [hex(hash), hash]));
+    const itemKeys = [...distinct.values()].map((hash) => subscriptionKey(project, hash));
+    const items = await batchGet(dynamo, table, itemKeys, signal, sleep, ownedProjection);
+    const byHash = new Map(items.map((item) => [hex(item.endpointHash), item]));
+    const given = givenFilters(conditions, sentAt);
+    return keys.flatMap(({ endpointHash, user }) => {
+      const item = byHash.get(hex(endpointHash));
+      if (item?.projectUser !== projectUser(project, userIds[user]!)) return [];
+      if (!given.every(({ holds }) => holds(item))) return [];
+      const { projectUser: _, channels: __, updatedAt: ___, ...recipient } = item;
+      return [{ ...recipient, user }];
+    });
   }
 
   /**
    * If one query fails, so does the reading, when all others have ended.
    * @param queries in the order of their positions, which together are those of the range.
    */
-  async function read(
+  async function read<Found extends Pick<Recipient, 'endpointHash'>>(
     queries: readonly Query[],
     { from, to }: Range,
-    options: ReadOptions,
-  ): Promise<Read> {
+    options: Pick<ReadOptions, 'limit' | 'signal'>,
+  ) {
     const { limit } = options;
-    const all = queries.map((query): Progress => ({ query, found: [], readTo: query.from }));
+    const all = queries.map((query): Progress<Found> => ({ query, found: [], readTo: query.from }));
     const waiting = all.values();
     const failed = new AbortController();
     const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])]);
@@ -192,16 +223,19 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
       for (const progress of waiting) {
         signal.throwIfAborted();
         const { query, found } = progress;
-        for await (const page of pages(query, { ...options, signal })) {
+        for await (const page of pages(query, signal)) {
           const { Items = [], LastEvaluatedKey } = page;
-          for (const item of Items as Recipient[]) {
+          for (const item of Items as Found[]) {
             found.push(query.user === undefined ? item : { ...item, user: query.user });
           }
           number += Items.length;
-          progress.readTo = LastEvaluatedKey === undefined ? query.to : readTo(progress);
+          const isEnough = query.user !== undefined && found.length > userLimit;
+          const isEnd = LastEvaluatedKey === undefined || isEnough;
+          progress.readTo = isEnd ? query.to : readTo(progress);
           // The first position is read to its end, or until it has too many alone.
           const isFirst = progress === all[0] && progress.readTo === from;
           if (number > limit && !(isFirst && found.length <= limit)) return;
+          if (isEnd) break;
         }
       }
     };
@@ -219,32 +253,27 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
     return { recipients: before(from + 1).slice(0, limit), to: from + 1, unread: 1 };
   }
 
-  function pages({ user: _, from: __, to: ___, ...query }: Query, options: ReadOptions) {
-    const { conditions, sentAt, signal: abortSignal } = options;
-    const { ExpressionAttributeValues, ...filter } = filterOf(conditions, sentAt);
+  function pages({ user, from: _, to: __, ...query }: Query, abortSignal: AbortSignal) {
+    // One more than a send reaches tells that there are others.
+    const pageSize = user === undefined ? undefined : userLimit + 1;
     return paginateQuery(
-      { client: dynamo },
-      {
-        ...query,
-        ...filter,
-        ExpressionAttributeValues: {
-          ...query.ExpressionAttributeValues,
-          ...ExpressionAttributeValues,
-        },
-        TableName: table,
-        ...recipient,
-      },
+      { client: dynamo, pageSize },
+      { ...query, TableName: table },
       { abortSignal },
     );
   }
 }
 
-function positionIn({ user }: Query, { endpointHash }: Recipient): number {
+function positionIn({ user }: Query, { endpointHash }: Pick<Recipient, 'endpointHash'>): number {
   return user ?? positionOf(endpointHash);
 }
 
 /** Further recipients of the last position may be on the next page. */
-function readTo({ query, found, readTo: before }: Progress): number {
+function readTo({
+  query,
+  found,
+  readTo: before,
+}: Progress<Pick<Recipient, 'endpointHash'>>): number {
   const last = found.at(-1);
   return last === undefined ? before : positionIn(query, last);
 }
@@ -255,25 +284,35 @@ type Filter = (
 ) => {
   readonly expression: string;
   readonly values: Readonly<Record<string, unknown>>;
+  readonly holds: (item: Judged) => boolean;
 };
 
-/** For each condition: the filter of the items that meet it. */
+/** For each condition: the filter of the items that meet it, for DynamoDB and for items that were read by their keys. */
 const filters = {
   channels: (channels: readonly string[]) => ({
     expression: `(${channels.map((_, index) => `contains(channels, :channel${index})`).join(' OR ')})`,
     values: Object.fromEntries(channels.map((channel, index) => [`:channel${index}`, channel])),
+    holds: ({ channels: chosen = [] }) => channels.some((channel) => chosen.includes(channel)),
   }),
   seenWithinDays: (days: number, sentAt: number) => ({
     expression: 'updatedAt >= :seenSince',
     values: { ':seenSince': seenSince(sentAt, days) },
+    holds: ({ updatedAt }) => updatedAt >= seenSince(sentAt, days),
   }),
 } satisfies Record<keyof Conditions, Filter>;
 
-/** DynamoDB applies it to the items that it has read: it saves transfer and memory, and no read units. */
-function filterOf(conditions: Conditions, sentAt: number) {
-  const given = Object.entries(conditions).map(([name, value]) =>
+function givenFilters(conditions: Conditions, sentAt: number) {
+  return Object.entries(conditions).map(([name, value]) =>
     (filters[name as keyof Conditions] as Filter)(value as never, sentAt),
   );
+}
+
+/** DynamoDB applies it to the items that it has read: it saves transfer and memory, and no read units. */
+function filterOf(
+  conditions: Conditions,
+  sentAt: number,
+): Partial<Pick<QueryCommandInput, 'FilterExpression' | 'ExpressionAttributeValues'>> {
+  const given = givenFilters(conditions, sentAt);
   if (given.length === 0) return {};
   return {
     FilterExpression: given.map(({ expression }) => expression).join(' AND '),
@@ -290,11 +329,15 @@ export type UserSubscription = Pick<
   'origin' | 'path' | 'createdAt' | 'updatedAt'
 >;
 
-const ofUser = projection<UserSubscription>({
-  ...{ origin: true, path: true, createdAt: true, updatedAt: true },
-});
+export interface UserSubscriptionList {
+  readonly count: number;
+  /** In no particular order. */
+  readonly newest: readonly UserSubscription[];
+}
 
-const hash = projection<Pick<SubscriptionItem, 'endpointHash'>>({ endpointHash: true });
+const ofUser = projection<UserSubscription & Pick<SubscriptionItem, 'projectUser'>>({
+  ...{ origin: true, path: true, createdAt: true, updatedAt: true, projectUser: true },
+});
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
@@ -304,15 +347,21 @@ type HashPages = AsyncIterable<readonly Uint8Array[]>;
  */
 export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string) {
   return {
+    /** Counts a user's subscriptions, and reads the 100 that have been the user's for shortest. */
     async list(
       project: ProjectRef,
       userId: string,
       signal?: AbortSignal,
-    ): Promise<readonly UserSubscription[]> {
-      const found: UserSubscription[] = [];
-      const reading = pages(project, userId, ofUser, signal);
-      for await (const { Items = [] } of reading) found.push(...(Items as UserSubscription[]));
-      return found;
+    ): Promise<UserSubscriptionList> {
+      const hashes: Uint8Array[] = [];
+      for await (const { Items = [] } of pages(project, userId, signal)) {
+        hashes.push(...(Items as IndexedUser[]).map(({ endpointHash }) => endpointHash));
+      }
+      const latest = hashes.slice(-limits.devices);
+      const keys = latest.map((hash) => subscriptionKey(project, hash));
+      const items = await batchGet(dynamo, table, keys, signal, undefined, ofUser);
+      const newest = items.filter((item) => item.projectUser === projectUser(project, userId));
+      return { count: hashes.length - latest.length + newest.length, newest };
     },
 
     /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
@@ -321,7 +370,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
       userId: string,
       signal?: AbortSignal,
     ): Promise<HashPages> {
-      const reading = pages(project, userId, hash, signal);
+      const reading = pages(project, userId, signal);
       const first = await reading.next();
       return (async function* () {
         for (let page = first; !page.done; page = await reading.next()) {
@@ -332,12 +381,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
     },
   };
 
-  function pages(
-    project: ProjectRef,
-    userId: string,
-    selection: Projection<Partial<SubscriptionItem>>,
-    abortSignal: AbortSignal | undefined,
-  ) {
+  function pages(project: ProjectRef, userId: string, abortSignal: AbortSignal | undefined) {
     return paginateQuery(
       { client: dynamo },
       {
@@ -345,7 +389,7 @@ export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string)
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
         ExpressionAttributeValues: { ':user': projectUser(project, userId) },
-        ...selection,
+        ...indexed,
       },
       { abortSignal },
     );
@@ -375,9 +419,8 @@ export async function removeFound(
 }
 
 type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels'>;
-type Pages = AsyncIterable<readonly Counted[]> | Iterable<readonly Counted[]>;
-
 const counted = projection<Counted>({ updatedAt: true, channels: true });
+type Pages = AsyncIterable<readonly Counted[]> | Iterable<readonly Counted[]>;
 
 /** Subscriptions of a sample: all of a project with fewer. */
 const sampleSize = 1000;

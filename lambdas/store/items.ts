@@ -98,6 +98,11 @@ export interface SubscriptionItem extends StoredChoice {
   readonly path: string;
   readonly p256dh: Uint8Array;
   readonly auth: Uint8Array;
+  /**
+   * Epoch ms since when it has its user; present with one. Of a user's subscriptions the first ones count: who claims the
+   * user later displaces none of them.
+   */
+  readonly userSince?: number | undefined;
   /** Whether it was imported, and the browser has made no choice of its own since. */
   readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */

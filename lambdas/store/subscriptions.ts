@@ -62,6 +62,28 @@ interface Condition {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Changes one subscription for its browser. Requests for the same endpoint conflict if they come at once: then their caller
+ * makes too many, and no fault of the service is reported.
+ */
+async function oneAtATime<Result>(change: () => Promise<Result>): Promise<Result> {
+  try {
+    return await change();
+  } catch (error) {
+    const { cause } = error as Error;
+    const [subscription] = cancellationReasons(cause);
+    const isBusy =
+      (cause as Error | undefined)?.name === 'TransactionConflictException' ||
+      subscription?.Code === 'TransactionConflict';
+    if (!isBusy) throw error;
+    throw new ServiceError(
+      'rate_limited',
+      'Too many requests for this endpoint came at once; try again in a second.',
+      { retryAfterSeconds: 1 },
+    );
+  }
+}
+
 const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
 
 /**
@@ -110,12 +132,14 @@ export function subscriptionStore(
       const { ref } = project;
       const subscription = { ...given, requestedAt };
       const hash = endpointHash(project, given.endpoint.href);
-      for (;;) {
-        if (await update(ref, hash, subscription, signal)) return 'updated';
-        const outcome = await create(ref, hash, subscription, cap, signal, readCap);
-        // Another request has created it meanwhile: update it.
-        if (outcome !== 'exists') return outcome;
-      }
+      return oneAtATime(async () => {
+        for (;;) {
+          if (await update(ref, hash, subscription, signal)) return 'updated';
+          const outcome = await create(ref, hash, subscription, cap, signal, readCap);
+          // Another request has created it meanwhile: update it.
+          if (outcome !== 'exists') return outcome;
+        }
+      });
     },
 
     /**
@@ -139,7 +163,8 @@ export function subscriptionStore(
         }),
         { abortSignal: signal },
       );
-      if (Item !== undefined) await remove(project.ref, [hash], isEarlier(requestedAt), signal);
+      if (Item === undefined) return;
+      await oneAtATime(() => remove(project.ref, [hash], isEarlier(requestedAt), signal));
     },
 
     /**
@@ -235,13 +260,13 @@ export function subscriptionStore(
     };
     const all = { ...others, ...storedChoice(project, choice), imported: undefined };
     const earlier = isEarlier(requestedAt);
-    if (hasChosen(choice)) return (await change(project, hash, all, earlier, signal)) !== 'absent';
+    if (hasChosen(choice)) return setChosen(project, hash, all, earlier, requestedAt, signal);
     const [own, imported] = ['attribute_not_exists', 'attribute_exists'].map((has) => ({
       ...earlier,
       expression: `${earlier.expression} AND ${has}(imported)`,
     }));
     for (;;) {
-      const found = await change(project, hash, all, own!, signal);
+      const found = await change(project, hash, { ...all, userSince: undefined }, own!, signal);
       if (typeof found === 'string') return found === 'changed';
       // Otherwise a later request has stored it.
       if (!found.imported) return true;
@@ -249,6 +274,31 @@ export function subscriptionStore(
       if (typeof kept === 'string') return kept === 'changed';
       if (kept.imported) return true;
     }
+  }
+
+  /** Sets these attributes. It keeps since when it has its user, unless that is another one. */
+  async function setChosen(
+    project: ProjectRef,
+    hash: Uint8Array,
+    attributes: Partial<SubscriptionItem>,
+    earlier: Condition,
+    requestedAt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const { projectUser: user } = attributes;
+    if (user !== undefined) {
+      const same = {
+        expression: `${earlier.expression} AND projectUser = :user`,
+        values: { ...earlier.values, user },
+      };
+      const found = await change(project, hash, attributes, same, signal);
+      if (typeof found === 'string') return found === 'changed';
+      // A later request has stored it.
+      if (found.projectUser === user) return true;
+    }
+    const userSince = user === undefined ? undefined : requestedAt;
+    const found = await change(project, hash, { ...attributes, userSince }, earlier, signal);
+    return found !== 'absent';
   }
 
   /**
@@ -298,12 +348,14 @@ export function subscriptionStore(
     const now = clock().getTime();
     const fullKey = `${project}#${cap}`;
     if (now < (full.get(fullKey) ?? 0)) return 'cap_reached';
+    const chosen = storedChoice(project, choice);
     const item: SubscriptionItem = {
       ...subscriptionKey(project, hash),
       origin,
       path,
       ...keys,
-      ...storedChoice(project, choice),
+      ...chosen,
+      ...(chosen.projectUser !== undefined && { userSince: requestedAt }),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
       createdAt: requestedAt,
       updatedAt: requestedAt,

@@ -297,7 +297,8 @@ test.each(Object.entries(keysOfTables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = tablePropertiesOf(output);
   expect(keysOf(KeySchema)).toEqual(keys);
   for (const { AttributeName, AttributeType } of AttributeDefinitions) {
-    expect(AttributeType).toBe(AttributeName === 'endpointHash' ? 'B' : 'S');
+    const types: Readonly<Record<string, string>> = { endpointHash: 'B', userSince: 'N' };
+    expect(AttributeType).toBe(types[AttributeName] ?? 'S');
   }
 });
 

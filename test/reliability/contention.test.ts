@@ -208,6 +208,28 @@ test('a flood of unsubscribe requests with invented endpoints locks nothing', as
   expect(refused).toBe(0);
 });
 
+test('requests for one endpoint at once are refused without a 5xx', async () => {
+  const codes = new Set<string>();
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const database = new LockingDatabase(seed + attempt);
+    const { random, scheduler, store } = database;
+    const { href } = subscription().endpoint;
+    const both = [
+      () => save(database, href),
+      () => store.unsubscribe(knownProject, href, scheduler.now),
+    ];
+    for (let count = 0; count < 60; count += 1) {
+      for (const request of both) {
+        scheduler.after(random.between(0, 5), () =>
+          request().catch(({ code }: ServiceError) => codes.add(code)),
+        );
+      }
+    }
+    await scheduler.run();
+  }
+  expect([...codes]).toEqual(['rate_limited']);
+});
+
 test('response times do not tell which endpoints are stored together', async () => {
   const database = new LockingDatabase(seed);
   const { scheduler } = database;

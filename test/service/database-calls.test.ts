@@ -48,6 +48,8 @@ const databaseCalls = {
     ['TransactWriteItems Subscriptions Usage'],
   ],
   updatedSubscription: [counted, ['UpdateItem Subscriptions']],
+  /** Its user was another one, or nobody. */
+  otherUser: [counted, ['UpdateItem Subscriptions'], ['UpdateItem Subscriptions']],
   /** The project in memory does not have the key that the request names, or that signed its user id. */
   unknownKeyOrSignature: [counted, ['GetItem Projects', 'GetItem IdentityKeys']],
   unsubscribe: [counted, ['GetItem Subscriptions'], ['TransactWriteItems Subscriptions Usage']],
@@ -61,7 +63,7 @@ const databaseCalls = {
   ],
   /** A page whose notifications have at most 100 items together. */
   listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Deliveries']],
-  readUser: [countedAnd('Query Subscriptions/byUser')],
+  readUser: [countedAnd('Query Subscriptions/byUser'), ['BatchGetItem Subscriptions']],
   removeUser: [
     countedAnd('Query Subscriptions/byUser'),
     ['TransactWriteItems Subscriptions Usage'],
@@ -301,6 +303,20 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
         return valid('subscribe', { body })(owner);
       },
     },
+    ...[
+      { what: 'a subscription that keeps its user', rounds: databaseCalls.updatedSubscription },
+      { what: 'a subscription that gets another user', rounds: databaseCalls.otherUser },
+    ].map(({ what, rounds }) => ({
+      what,
+      uncached: databaseCalls.uncachedIdentityProject,
+      rounds,
+      async prepare(owner: ProjectCredentials) {
+        const isOther = rounds === databaseCalls.otherUser;
+        const browser = await service.subscribe(owner, isOther ? 'bob' : 'ada');
+        service.stack.freeze(projectCacheMs, 'reset');
+        return valid('subscribe', { body: { ...browser.toJSON(), userId: 'ada' } })(owner);
+      },
+    })),
     {
       what: 'a subscription beyond the cap',
       uncached: databaseCalls.uncachedIdentityProject,
@@ -425,7 +441,16 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       prepare: valid('getProject', { query: '?sample=subscribers' }),
     },
   ],
-  getUser: [{ what: 'reading a user', rounds: databaseCalls.readUser, prepare: valid('getUser') }],
+  getUser: [
+    {
+      what: 'reading a user',
+      rounds: databaseCalls.readUser,
+      async prepare(owner) {
+        await service.subscribe(owner, 'ada');
+        return valid('getUser', { query: '?userId=ada' })(owner);
+      },
+    },
+  ],
   removeUser: [
     {
       what: 'removing a user with one subscription',

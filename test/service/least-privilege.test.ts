@@ -54,6 +54,12 @@ async function subscribeSlow(service: Service, project: ProjectCredentials, user
   browser.behave({ status: 503, headers: { 'retry-after': '2' }, times: 1 });
 }
 
+async function readAda(service: Service, name: RouteName) {
+  const project = await service.createProject();
+  await service.subscribe(project, 'ada');
+  return read(service, name, project);
+}
+
 type Scenario = (service: Service, setHook: (hook?: DynamoDbHook) => void) => Promise<unknown>;
 
 /** Requests with which a function makes all of its database calls. Default: one read of the owner. */
@@ -100,11 +106,8 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     await service.send(project, { title: 'T' });
     return read(service, 'listNotifications', project);
   },
-  async removeUser(service) {
-    const project = await service.createProject();
-    await service.subscribe(project, 'ada');
-    return read(service, 'removeUser', project);
-  },
+  getUser: (service) => readAda(service, 'getUser'),
+  removeUser: (service) => readAda(service, 'removeUser'),
   async deliver(service) {
     const project = await service.createProject();
     const gone = await service.subscribe(project, 'ada');

@@ -58,7 +58,7 @@ test('the query for the lines of a request finds those of all functions that wor
   await sendAsync();
   const { requestId } = await sendAsync();
   const messages = found(requestId).map(({ message, _aws }) => (_aws ? 'metrics' : message));
-  expect(messages.sort()).toEqual(['delivery', 'failed pushes', 'metrics', 'request']);
+  expect(messages.sort()).toEqual(['delivery', 'failed pushes', 'metrics', 'metrics', 'request']);
 });
 
 test('every line has the id of its invocation, by which the query finds it too', async () => {
@@ -69,7 +69,7 @@ test('every line has the id of its invocation, by which the query finds it too',
   expect(new Set(ids).size).toBe(2);
   expect(ids).not.toContain(lines[0]!.request_id);
   const ofDeliver = lines.find(({ message }) => message === 'delivery')!;
-  expect(found(ofDeliver.function_request_id as string)).toHaveLength(3);
+  expect(found(ofDeliver.function_request_id as string)).toHaveLength(4);
 });
 
 test('a line has the ids of its own invocation, not of one before', async () => {

@@ -263,6 +263,7 @@ export async function simulate(
           vapidPairNumber: storedPairNumber,
         },
         ...storedChoice(ref, choice),
+        ...(choice.userId && { userSince: 0 }),
       });
     }
     const parts = newSubscriberParts(ref, subscribers);

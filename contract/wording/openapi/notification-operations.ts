@@ -85,7 +85,8 @@ function reasonFields() {
 
 export const unreachedField: Fact =
   'At least this many subscribers were not attempted: the time ran out, the database failed, a function ' +
-  'crashed, or the notification was [stopped](#stop-a-notification). Absent if all were attempted. With ' +
+  'crashed, the notification was [stopped](#stop-a-notification), or a user has more than ' +
+  `${limits.userSubscriptions} subscriptions. Absent if all were attempted. With ` +
   '`channels` or `seenWithinDays`, only subscribers that were read are counted, and at least 1.';
 
 export const idField: Fact = 'The notification’s id: a UUID of version 7.';

@@ -32,6 +32,13 @@ export const promptMs = 1000;
  */
 const suspendAfter = 32;
 
+/** What became of pushes to one push service, as far as it is known. */
+export interface ServiceOutcome {
+  readonly pushService: string;
+  readonly delivered: number;
+  readonly failures: Failures;
+}
+
 /**
  * One push service of a pusher: its queue, and how many pushes to it may be in flight. That limit adapts to its
  * responses: one more after each prompt one, one less after each slow or failed push. Pushes in flight cannot be
@@ -46,6 +53,7 @@ export class PushService {
   inFlight = 0;
   readonly #limits: InFlightLimits;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
+  #delivered = 0;
   #limit: number;
   #throttledInARow = 0;
   /** Epoch ms of its last prompt response, or of the first push. */
@@ -58,8 +66,12 @@ export class PushService {
     this.#limit = limits.initial;
   }
 
-  get failures(): Failures {
-    return this.#failures;
+  get outcome(): ServiceOutcome {
+    return { pushService: this.name, delivered: this.#delivered, failures: this.#failures };
+  }
+
+  addDelivered(): void {
+    this.#delivered += 1;
   }
 
   addFailed(reason: FailureReason): void {

@@ -1,12 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import {
-  type Counts,
-  type FailureReason,
-  type Failures,
-  noCounts,
-} from '../../../contract/wire/counts.ts';
+import { type Counts, type FailureReason, noCounts } from '../../../contract/wire/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
 import { pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
@@ -28,7 +23,14 @@ import {
   stepAfter,
   useOtherPair,
 } from './push.ts';
-import { type InFlightLimits, nextToStart, Pace, PushService, promptMs } from './push-service.ts';
+import {
+  type InFlightLimits,
+  nextToStart,
+  Pace,
+  PushService,
+  promptMs,
+  type ServiceOutcome,
+} from './push-service.ts';
 
 /** Epoch ms. */
 export interface PushTimes {
@@ -73,8 +75,8 @@ export interface PusherOptions {
   ) => Promise<void>;
   /** Is called for each recipient that counts as delivered. */
   readonly onDelivered?: ((recipient: Recipient) => void) | undefined;
-  /** Is called at the end, for each push service to which pushes failed. */
-  readonly onFailures?: ((pushService: string, failures: Failures) => void) | undefined;
+  /** Is called at the end, with each push service that was pushed to. */
+  readonly onEnd?: ((outcomes: readonly ServiceOutcome[]) => void) | undefined;
 }
 
 export interface PusherSettings {
@@ -233,9 +235,7 @@ class RunningPusher {
     }
     await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
     this.#done.abort();
-    for (const { name, failures } of this.#services.values()) {
-      if (Object.keys(failures).length > 0) this.#options.onFailures?.(name, failures);
-    }
+    this.#options.onEnd?.([...this.#services.values()].map(({ outcome }) => outcome));
     return this.soFar();
   }
 
@@ -448,6 +448,7 @@ class RunningPusher {
     switch (outcome.kind) {
       case 'delivered':
         this.#counts.delivered += 1;
+        service?.addDelivered();
         onDelivered?.(recipient);
         if (isOtherPair) this.#corrections.add(group(recipient), [recipient, origin.vapid.number]);
         break;

@@ -116,6 +116,7 @@ export function deliverySetup({
   const users = userIds.map((userId) => ({
     ...recipient(userId, endpointHash(project, userId)),
     projectUser: projectUser(project.ref, userId),
+    userSince: startMs,
   }));
   for (const one of [...audience, ...users]) {
     const key = subscriptionKey(project.ref, one.endpointHash);

@@ -2,7 +2,7 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { pushMetrics } from '../../../contract/infrastructure/metrics.ts';
 import type { Slice } from '../../../contract/infrastructure/slice.ts';
-import { failureReasonNames, noCounts } from '../../../contract/wire/counts.ts';
+import { noCounts } from '../../../contract/wire/counts.ts';
 import { observer } from '../../../lambdas/deliver/observer.ts';
 
 test('a fault of every push is logged once per second', () => {
@@ -18,25 +18,6 @@ test('a fault of every push is logged once per second', () => {
 
 const quiet = { info() {}, getPersistentLogAttributes: () => ({}) } as unknown as Logger;
 const slice = { projectId: 'shop', notificationId: 'n', slice: 0 } as Slice;
-
-test('a metric counts the failures that only the owner of the project can repair', () => {
-  const published: number[] = [];
-  const metrics = {
-    addMetadata() {},
-    addMetric(name: string, _: unknown, value: number) {
-      if (name === pushMetrics.failedForOwner) published.push(value);
-    },
-    publishStoredMetrics() {},
-  } as unknown as Metrics;
-  const { delivered } = observer(quiet, () => new Date(0), metrics);
-  for (const reason of failureReasonNames) {
-    const counts = { ...noCounts, attempted: 2, failed: 2, failures: { [reason]: 2 } };
-    delivered(slice, { counts, isRead: true, isStopped: false });
-  }
-  const reasons = failureReasonNames.filter((_, index) => published[index] === 2);
-  expect(reasons).toEqual(['dropped', 'key_mismatch', 'too_large']);
-  expect(published.filter((value) => value === 0)).toHaveLength(9);
-});
 
 test('a metric does not count who is unreached because the owner has stopped the notification', () => {
   const published: [string, number][] = [];

@@ -147,6 +147,61 @@ describe('reading stops above the limit', () => {
   });
 });
 
+describe('of a user, a send reaches the 100 subscriptions that were theirs first', () => {
+  let now = 0;
+
+  /** Registers browsers, one after another, for a user or for none. */
+  async function register(
+    project: ProjectRef,
+    browsers: readonly ReturnType<typeof subscription>[],
+    userId: string | undefined,
+  ) {
+    const { dynamo, tables } = database;
+    const store = subscriptionStore(dynamo, projectTables(tables), () => new Date(now));
+    for (const browser of browsers) {
+      now += 1;
+      await store.save(keyed(project), { ...browser, choice: { userId } }, null);
+    }
+  }
+
+  const many = (number: number) => Array.from({ length: number }, () => subscription());
+  const readAda = (project: ProjectRef) =>
+    audiences().users(project, ['ada'], { from: 0, to: 1 }, options);
+
+  test('whoever claims the user later', async () => {
+    const { ref: project } = await database.createProject();
+    const [hers, flood] = [many(1), many(250)];
+    await register(project, hers, 'ada');
+    await register(project, flood, 'ada');
+    const { recipients, unread } = await readAda(project);
+    expect(endpointsOf(recipients)).toEqual(hrefs([...hers, ...flood.slice(0, 99)]));
+    expect(unread).toBe(1);
+  });
+
+  test('also for subscriptions that are older than hers', async () => {
+    const { ref: project } = await database.createProject();
+    const [hers, flood] = [many(1), many(120)];
+    await register(project, flood, undefined);
+    await register(project, hers, 'ada');
+    await register(project, flood, 'ada');
+    // They confirm what they are, as the SDK does once a day.
+    await register(project, [...flood, ...hers], 'ada');
+    const { recipients } = await readAda(project);
+    expect(endpointsOf(recipients)).toContain(hrefs(hers)[0]);
+    // Who leaves and comes back is the last one.
+    await register(project, hers, 'bob');
+    await register(project, hers, 'ada');
+    expect(endpointsOf((await readAda(project)).recipients)).not.toContain(hrefs(hers)[0]);
+  });
+
+  test('all of one who has 100', async () => {
+    const { ref: project } = await database.createProject();
+    await register(project, many(100), 'ada');
+    const { recipients, unread } = await readAda(project);
+    expect([recipients.length, unread]).toEqual([100, 0]);
+  });
+});
+
 test('an aborted signal ends the reading', async () => {
   const { ref: project } = await database.createProject();
   const signal = AbortSignal.abort();

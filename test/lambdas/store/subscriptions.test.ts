@@ -70,6 +70,7 @@ test('a new endpoint is stored and counted', async () => {
     path: endpoint.path,
     ...keys,
     projectUser: `${project}#u1`,
+    userSince: now.getTime(),
     createdAt: now.getTime(),
     updatedAt: now.getTime(),
   });
@@ -256,17 +257,23 @@ describe('subscriptions of a user', () => {
 
   test('more subscriptions than fit one page of DynamoDB are counted and found', async () => {
     const { ref: project } = await database.createProject();
-    // With 2,900 bytes each, 500 of them are more than 1 MB.
-    const path = `/wpush/v2/${'x'.repeat(1900)}`;
+    // With 900 bytes each in the index, 1,300 of them are more than 1 MB.
+    const path = '/wpush/v2/';
     const userId = 'ﷺ'.repeat(256);
     const origin = 'https://updates.push.services.mozilla.com';
-    const requests = Array.from({ length: 500 }, (_, index) => {
+    const requests = Array.from({ length: 1300 }, (_, index) => {
       const key = subscriptionKey(
         project,
         endpointHash(keyed(project), `${origin}${path}${index}`),
       );
       const Item = {
-        ...{ ...key, origin, path: `${path}${index}`, projectUser: projectUser(project, userId) },
+        ...{
+          ...key,
+          origin,
+          path: `${path}${index}`,
+          projectUser: projectUser(project, userId),
+          userSince: 1,
+        },
         ...subscription().keys,
       };
       return { PutRequest: { Item } };
@@ -277,13 +284,13 @@ describe('subscriptions of a user', () => {
       await database.dynamo.send(new BatchWriteCommand({ RequestItems }));
     }
     const before = database.calls();
-    expect(await users().list(project, userId)).toHaveLength(500);
+    expect(await users().list(project, userId)).toMatchObject({ count: 1300 });
     expect(database.calls() - before).toBeGreaterThan(1);
     let found = 0;
     for await (const hashes of await users().endpointHashes(project, userId)) {
       found += hashes.length;
     }
-    expect(found).toBe(500);
+    expect(found).toBe(1300);
   });
 });
 

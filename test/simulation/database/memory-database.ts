@@ -37,7 +37,9 @@ const keyAttributes: Readonly<Record<string, readonly string[]>> = {
   Deliveries: ['id'],
 };
 
-const indexAttributes: Readonly<Record<string, string>> = { [byUser.name]: byUser.partitionKey };
+const indexes: Readonly<Record<string, { partitionKey: string; sortKey: string }>> = {
+  [byUser.name]: byUser,
+};
 
 /** A command of the SDK's document client. */
 export interface DatabaseCommand {
@@ -161,7 +163,8 @@ export class MemoryDatabase {
     const names = namesOf(query);
     const at = this.#settings.now() - lag;
     const partitionKey = keyAttributes[TableName]![0]!;
-    const partition = IndexName === undefined ? partitionIn(query, partitionKey) : undefined;
+    const index = IndexName === undefined ? undefined : indexes[IndexName]!;
+    const partition = index === undefined ? partitionIn(query, partitionKey) : undefined;
     const found: { readonly key: string; readonly item: Item }[] = [];
     const partitions = this.#tables.get(TableName) ?? new Map<string, Map<string, Version[]>>();
     const read =
@@ -172,9 +175,15 @@ export class MemoryDatabase {
       for (const [key, versions] of items) {
         const item = versions.findLast((version) => version.at <= at)?.item;
         if (item === undefined) continue;
-        // An index has only the items with its attribute.
-        if (IndexName !== undefined && item[indexAttributes[IndexName]!] === undefined) continue;
-        if (matches(KeyConditionExpression, item, names)) found.push({ key, item });
+        if (index === undefined) {
+          if (matches(KeyConditionExpression, item, names)) found.push({ key, item });
+          continue;
+        }
+        // An index has only the items with its attributes.
+        const [user, since] = [item[index.partitionKey], item[index.sortKey]];
+        if (user === undefined || since === undefined) continue;
+        if (!matches(KeyConditionExpression, item, names)) continue;
+        found.push({ key: `${String(since).padStart(16, '0')} ${key}`, item });
       }
     }
     found.sort((one, other) => (one.key < other.key ? -1 : 1));

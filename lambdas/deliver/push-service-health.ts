@@ -1,0 +1,77 @@
+import {
+  type FailureReason,
+  type Failures,
+  failureCauses,
+  failureReasonNames,
+} from '../../contract/wire/counts.ts';
+import { otherHosts } from '../../contract/wire/push-services.ts';
+import type { ServiceOutcome } from '../push/pushing/push-service.ts';
+
+/** Pushes on which alarms fire. */
+export interface SuspectPushes {
+  /** Failed at push services of whose latest pushes at least a fifth failed. */
+  readonly failing: number;
+  /** Refused by a push service that accepted none of many. */
+  readonly refused: number;
+  /** Refused for their VAPID token or its subject, by push services that accepted none. */
+  readonly vapidRefused: number;
+}
+
+/** Ms for which a function remembers how pushes to a push service ended. */
+const windowMs = 5 * 60_000;
+/** Part of its pushes of which a push service fails. */
+const failingPart = 0.2;
+/** Pushes, and part of all, that a push service refuses for another reason than single subscriptions. */
+const refusedPushes = 100;
+const refusedPart = 0.05;
+
+interface Tally {
+  readonly since: number;
+  delivered: number;
+  failed: number;
+}
+
+/**
+ * Judges pushes by push service, so that anybody's subscriptions neither hide a fault at another push service nor look like
+ * one: whatever a push service has accepted proves the keys of the project, so what it refuses beside is single
+ * subscriptions. Hosts that are not known by name are not judged.
+ */
+export function pushServiceHealth(clock: () => Date) {
+  const tallies = new Map<string, Tally>();
+  return (outcomes: readonly ServiceOutcome[]): SuspectPushes => {
+    const now = clock().getTime();
+    const all = outcomes.reduce((sum, { delivered, failures }) => {
+      return sum + delivered + sumOf(failures, failureReasonNames);
+    }, 0);
+    const suspect = { failing: 0, refused: 0, vapidRefused: 0 };
+    for (const { pushService, delivered, failures } of outcomes) {
+      if (pushService === otherHosts) continue;
+      const failed = sumOf(failures, reasonsOf('service'));
+      const tally = tallyOf(pushService, now);
+      tally.delivered += delivered;
+      tally.failed += failed;
+      if (tally.failed >= failingPart * (tally.delivered + tally.failed)) suspect.failing += failed;
+      if (delivered > 0 || (failures.dropped ?? 0) > 0) continue;
+      suspect.vapidRefused += failures.vapid_refused ?? 0;
+      const refused = sumOf(failures, reasonsOf('refusal'));
+      if (refused >= refusedPushes && refused >= refusedPart * all) suspect.refused += refused;
+    }
+    return suspect;
+  };
+
+  function tallyOf(pushService: string, now: number): Tally {
+    const tally = tallies.get(pushService);
+    if (tally !== undefined && now - tally.since < windowMs) return tally;
+    const created = { since: now, delivered: 0, failed: 0 };
+    tallies.set(pushService, created);
+    return created;
+  }
+}
+
+function reasonsOf(cause: (typeof failureCauses)[FailureReason]): readonly FailureReason[] {
+  return failureReasonNames.filter((reason) => failureCauses[reason] === cause);
+}
+
+function sumOf(failures: Failures, reasons: readonly FailureReason[]): number {
+  return reasons.reduce((sum, reason) => sum + (failures[reason] ?? 0), 0);
+}
