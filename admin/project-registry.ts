@@ -5,7 +5,9 @@ import { ServiceError } from '../contract/wire/errors.ts';
 import { identityKeyPrefix, memberKeyPrefix, secretKeyPrefix } from '../contract/wire/formats.ts';
 import { limits } from '../contract/wire/limits.ts';
 import type { ProjectRef, SetSettings, VapidKeys } from '../contract/wire/project.ts';
+import type { AudienceCounts } from '../contract/wire/project-result.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
+import { countAudience, subscriptionSample } from '../lambdas/store/audience.ts';
 import {
   forgetCap,
   monthCounter,
@@ -275,6 +277,12 @@ export function projectRegistry(
       if (project === undefined) return { subscribers: 0, month, sends: 0 };
       return projectUsage(dynamo, tables.usage)(project.ref, month);
     },
+
+    /** Counts a sample of its subscribers, as the API does. @throws {ProjectNotFound} */
+    async sample(projectId: string): Promise<AudienceCounts> {
+      const { ref } = existing(projectId, await projects.findProject(projectId));
+      return countAudience(await subscriptionSample(dynamo, tables.subscriptions)(ref), clock());
+    },
   };
 }
 
@@ -299,4 +307,13 @@ function newKey(prefix: string, random: RandomSource): string {
  */
 export function hashKey(key: string): string {
   return createHash('sha256').update(key).digest('hex');
+}
+
+/** A project with another secret key, which is returned too, and without the keys that it had: its members are left out. */
+export function withNewKeys(
+  { previousKeyHash: _, previousKeyUntil: __, ...project }: ProjectItem,
+  random: RandomSource,
+): { readonly project: ProjectItem; readonly secretKey: string } {
+  const secretKey = newKey(secretKeyPrefix, random);
+  return { project: { ...project, secretKeyHash: hashKey(secretKey), members: {} }, secretKey };
 }

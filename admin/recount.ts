@@ -48,6 +48,8 @@ interface RecountDependencies extends CountedDependencies {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
   /** Aborts the count, and opens the counters. */
   readonly signal?: AbortSignal | undefined;
+  /** Notifications of the month that were sent, whatever is stored: a backup has counted them. */
+  readonly sentAtLeast?: number | undefined;
   /** Is called with the number of subscriptions that were counted so far. */
   readonly onProgress?: (counted: number) => void;
 }
@@ -63,7 +65,10 @@ export interface Recounted {
  * Meanwhile nobody subscribes or unsubscribes, and no notification begins: 503.
  * @throws {CommandError} if it took too long, or somebody else counts. Then no counter was changed.
  */
-export async function recount(deps: RecountDependencies, project: RegisteredProject) {
+export async function recount(
+  deps: RecountDependencies,
+  project: Pick<RegisteredProject, 'projectId' | 'ref'>,
+) {
   const { dynamo, tables, clock, sleep, onProgress } = deps;
   const { projectId, ref } = project;
   const now = clock();
@@ -98,7 +103,10 @@ export async function recount(deps: RecountDependencies, project: RegisteredProj
     return {
       subscribers: await set(subscribers, async () => rows),
       month: sends.name,
-      sends: await set(sends, () => countSent(deps, ref, sends.name)),
+      sends: await set(sends, async () => {
+        const sent = await countSent(deps, ref, sends.name);
+        return Math.max(sent, deps.sentAtLeast ?? 0);
+      }),
     };
   } finally {
     for (const counter of [subscribers, sends]) await openCounter(dynamo, counter, until);
@@ -168,6 +176,21 @@ export async function countedNow(
     month: sends.name,
     sends: { before: await counterOf(sends), after: await countSent(deps, ref, sends.name) },
   };
+}
+
+/** Whether the counter of subscribers is right: compared until nothing changes meanwhile, three times at most. */
+export async function isCountRight(
+  deps: Pick<CountedDependencies, 'dynamo' | 'tables'>,
+  ref: ProjectRef,
+): Promise<boolean> {
+  const counter = subscriberCounter(deps.tables.usage, ref);
+  for (let tries = 0; tries < 3; tries += 1) {
+    const before = sumOf(await readParts(deps.dynamo, counter));
+    const rows = await countSubscriptions(deps, ref);
+    const after = sumOf(await readParts(deps.dynamo, counter));
+    if (rows >= Math.min(before, after) && rows <= Math.max(before, after)) return true;
+  }
+  return false;
 }
 
 /** The rows of a project in Subscriptions. */

@@ -16,33 +16,8 @@ import type { TableAction } from '../contract/wire/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 import type { ServiceFunction } from './service-function.ts';
 
-interface TableFacts {
-  /**
-   * CloudTrail logs each use of the account's key `aws/dynamodb`. It does not log the use of the default key, which
-   * AWS owns.
-   */
-  readonly encryption?: dynamodb.TableEncryption.AWS_MANAGED;
-  /** Why it cannot be restored to any second of the last 35 days, DynamoDB's default, as the others can. */
-  readonly noRecovery?: string;
-  /** Each event is a write to it. */
-  readonly countsEvents?: true;
-}
-
-const keys = { encryption: dynamodb.TableEncryption.AWS_MANAGED } as const;
-
-const facts: Readonly<Record<TableName, TableFacts>> = {
-  projects: {},
-  vapidKeys: keys,
-  identityKeys: keys,
-  subscriptions: {},
-  usage: {},
-  notifications: {},
-  deliveries: { countsEvents: true },
-  rateLimits: {
-    noRecovery: 'An item counts the requests of one minute. No backup is needed.',
-    countsEvents: true,
-  },
-};
+/** Tables to which each event is a write. */
+const eventTables: readonly TableName[] = ['deliveries', 'rateLimits'];
 
 export interface TableProps {
   readonly removalPolicy: RemovalPolicy;
@@ -66,19 +41,19 @@ export class ServiceTable extends Construct {
   constructor(scope: Construct, name: TableName, props: TableProps) {
     super(scope, constructIdOf(name));
     this.name = name;
-    const { partitionKey, sortKey, hasBinarySortKey, expires }: TableKey = tableKeys[name];
-    const its = facts[name];
+    const its: TableKey = tableKeys[name];
+    const { partitionKey, sortKey, hasBinarySortKey } = its;
     this.table = new dynamodb.Table(this, 'Table', {
       partitionKey: text(partitionKey),
       ...(sortKey && { sortKey: hasBinarySortKey ? binary(sortKey) : text(sortKey) }),
-      ...(expires && { timeToLiveAttribute: 'expiresAt' }),
-      ...(its.encryption && { encryption: its.encryption }),
-      ...(its.countsEvents &&
+      ...(its.expires && { timeToLiveAttribute: 'expiresAt' }),
+      ...(its.isUseLogged && { encryption: dynamodb.TableEncryption.AWS_MANAGED }),
+      ...(eventTables.includes(name) &&
         props.warmWritesPerSecond && {
           warmThroughput: { writeUnitsPerSecond: props.warmWritesPerSecond },
         }),
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: !its.noRecovery },
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: !its.hasNoRecovery },
       // No deletion protection: a failed first deployment could not be rolled back.
       removalPolicy: props.removalPolicy,
     });
@@ -90,8 +65,10 @@ export class ServiceTable extends Construct {
         projectionType: dynamodb.ProjectionType.KEYS_ONLY,
       });
     }
-    if (its.noRecovery)
-      acknowledgeRule(this.table, { id: 'AwsSolutions-DDB3', reason: its.noRecovery });
+    if (its.hasNoRecovery) {
+      const reason = 'An item counts the requests of one minute. No backup is needed.';
+      acknowledgeRule(this.table, { id: 'AwsSolutions-DDB3', reason });
+    }
   }
 
   get tableName(): string {

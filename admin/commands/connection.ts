@@ -13,7 +13,6 @@ import {
 import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/infrastructure/stack-name.ts';
 import {
   outputOf,
-  type ProjectTables,
   type TableName,
   tableNames,
   tableVariables,
@@ -35,12 +34,14 @@ export type StackLocation =
 export interface Connection {
   readonly registry: ProjectRegistry;
   readonly dynamo: DynamoDBDocumentClient;
-  readonly tables: ProjectTables;
+  readonly tables: Readonly<Record<TableName, string>>;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
   readonly settings: DeployedSettings;
   readonly functions: LambdaFacts;
+  /** The value of the tag that its resources have. Undefined for a local stack, which has no tags. */
+  readonly service: string | undefined;
   /** Undefined for a local stack, which has neither quotas nor alarms nor backups. */
   readonly aws: AwsFacts | undefined;
   /** Address at which browsers connect to a push service that the stack accepts. */
@@ -84,6 +85,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     settings,
     functions: lambdaFacts(lambdaClient, async () => lambda.functions),
     aws: undefined,
+    service: undefined,
     pushService: pushService.replace(/^http/, 'ws'),
   });
 }
@@ -112,8 +114,6 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     service: serviceNameOf(path),
     quotas: parse('quotas', quotas, service, (json) => quotasSchema.parse(json)),
     cloudFormation,
-    dynamo,
-    tables,
   });
   return connectionOf(dynamo, {
     tables,
@@ -123,6 +123,7 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     ),
     functions: lambdaFacts(new LambdaClient(config), aws.functionNames),
     aws,
+    service: serviceNameOf(path),
     pushService: 'wss://push.services.mozilla.com',
   });
 }

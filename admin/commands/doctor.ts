@@ -8,6 +8,7 @@ import type { RunOnStack } from './command.ts';
 
 interface Options {
   readonly deliver?: true;
+  readonly count?: true;
   readonly via?: string;
 }
 
@@ -26,7 +27,8 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         .argParser(readAddress)
         .implies({ deliver: true }),
     )
-    .action(({ deliver, via }: Options) =>
+    .option('--count', 'also count projects with more than 100,000 subscribers')
+    .action(({ deliver, via, count }: Options) =>
       runOnStack(async (context) => {
         const { terminal, isJson, paint, print } = context;
         const findings: NamedFinding[] = [];
@@ -35,7 +37,7 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
           if (!isJson) terminal.output.write(findingLine(finding, paint));
         };
         for (const [check, run] of Object.entries(checks)) {
-          report({ check, ...(await runCheck(run, context)) });
+          report({ check, ...(await runCheck(run, { ...context, count: count === true })) });
         }
         if (deliver) {
           const { signal, stop } = abortOnInterrupt();

@@ -4,10 +4,9 @@ import { shellString } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
-import { type Column, table } from '../terminal/table.ts';
+import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { projectCommand, type RunOnStack, readLifetime, readName } from './command.ts';
-import { formatTime } from './show.ts';
 
 interface InviteOptions {
   readonly role: MemberRole;

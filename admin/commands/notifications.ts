@@ -14,10 +14,9 @@ import {
   type SentNotifications,
   sentNotifications,
 } from '../sent-notifications.ts';
-import { type Column, table, truncate } from '../terminal/table.ts';
+import { type Column, formatTime, table, truncate } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, dryRunOption, projectCommand, type RunOnStack } from './command.ts';
-import { formatTime } from './show.ts';
 
 export function notificationsCommand(runOnStack: RunOnStack): Command {
   return new Command('notifications')
@@ -66,11 +65,16 @@ export function notificationsText(
   return notifications.length === 0 ? 'Nothing was sent.\n' : table(columns, notifications, paint);
 }
 
-function outcomeText(notification: SentNotification): string {
+/** What became of a notification, why pushes failed, and since when there is no news. */
+export function outcomeText(notification: SentNotification): string {
   const { word, sentence } = deliveryVerdict(notification);
   const { noNewsSince } = notification;
   const quiet = noNewsSince === undefined ? '' : ` No news since ${formatTime(noNewsSince)}.`;
-  return `${word}: ${sentence}${quiet}`;
+  const reasons = Object.entries(notification.failures ?? {}).map(
+    ([reason, count]) => `${reason} ${countText(count)}`,
+  );
+  const failures = reasons.length === 0 ? '' : ` Failures: ${reasons.join(', ')}.`;
+  return `${word}: ${sentence}${failures}${quiet}`;
 }
 
 interface StopOptions {

@@ -3,11 +3,12 @@ import { Argument, type Command, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
 import { CommandError } from '../errors.ts';
 import type { RegisteredProject } from '../store/registered-projects.ts';
+import { formatTime } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { realWaiting } from '../vapid-rotation.ts';
 import { type Context, projectCommand, type RunOnStack, readDuration } from './command.ts';
 import { readPair } from './create.ts';
-import { formatTime, previousKeyEnd } from './show.ts';
+import { previousKeyEnd } from './show.ts';
 
 interface RotateOptions {
   readonly grace?: number;

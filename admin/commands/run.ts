@@ -1,7 +1,9 @@
 import { Command, Option } from 'commander';
+import { constructIdOf } from '../../contract/infrastructure/tables.ts';
 import { nearestName } from '../../contract/wire/fields.ts';
 import { deployName, programName } from '../calls.ts';
-import { ProjectNotFound } from '../errors.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
+import { lostTables } from '../lost-tables.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { confirm } from '../terminal/ask.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
@@ -12,6 +14,7 @@ import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
 import { inviteCommand, membersCommand, revokeCommand } from './members.ts';
+import { exportCommand, importProjectCommand } from './move.ts';
 import { notificationsCommand } from './notifications.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
 import { recountCommand } from './recount.ts';
@@ -20,6 +23,7 @@ import { rotateCommand } from './rotate.ts';
 import { setCommand } from './set.ts';
 import { listCommand, showCommand } from './show.ts';
 import { subscriptionsCommand } from './subscriptions.ts';
+import { tablesCommand } from './tables.ts';
 import { usersCommand } from './users.ts';
 
 /** A deployed stack. */
@@ -102,8 +106,10 @@ export function runCarillon(
     try {
       await task(context);
     } catch (error) {
-      if (!(error instanceof ProjectNotFound)) throw error;
-      throw await withNearest(error, registry, context.next('list'));
+      if (error instanceof ProjectNotFound) {
+        throw await withNearest(error, registry, context.next('list'));
+      }
+      throw await asMissingTable(error as Error, connection, context.next('tables restore'));
     } finally {
       close();
     }
@@ -125,6 +131,9 @@ export function runCarillon(
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
     .addCommand(restoreCommand(runOnStack))
+    .addCommand(tablesCommand(runOnStack))
+    .addCommand(exportCommand(runOnStack))
+    .addCommand(importProjectCommand(runOnStack))
     .addCommand(recountCommand(runOnStack));
   program.addHelpText(
     'after',
@@ -147,6 +156,20 @@ async function withNearest(
   const nearest = nearestName(projectId, ids);
   const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   return new ProjectNotFound(projectId, `${question} See all with: ${listCall}`);
+}
+
+/** DynamoDB does not say which table it does not have. */
+async function asMissingTable(
+  error: Error,
+  { dynamo, tables }: Pick<Context, 'dynamo' | 'tables'>,
+  restoreCall: string,
+): Promise<Error> {
+  if (error.name !== 'ResourceNotFoundException') return error;
+  const lost = await lostTables({ dynamo, tables, service: undefined });
+  if (lost.length === 0) return error;
+  const names = lost.map(({ table, name }) => `${constructIdOf(table)} ("${name}")`).join(', ');
+  const message = `Tables of the stack that do not exist: ${names}. Bring them back with: ${restoreCall}`;
+  return new CommandError('table_missing', message, { cause: error });
 }
 
 /** The options that choose the same stack again. */

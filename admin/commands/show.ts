@@ -10,13 +10,16 @@ import {
   settingOf,
   withDefaults,
 } from '../../contract/wire/project.ts';
+import type { AudienceCounts } from '../../contract/wire/project-result.ts';
+import { pushServiceText } from '../../contract/wording/push-service-texts.ts';
 import { limitText, settingText, settingTexts } from '../../contract/wording/setting-texts.ts';
 import type { ProjectUsage } from '../../lambdas/store/counters.ts';
 import type { RegisteredProject } from '../store/registered-projects.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { type Column, fieldLines, table, truncate } from '../terminal/table.ts';
+import { type Column, fieldLines, formatTime, table, truncate } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
+import { notificationsText, sentBy } from './notifications.ts';
 
 interface ShowOptions {
   readonly month?: string;
@@ -32,19 +35,28 @@ export function showCommand(runOnStack: RunOnStack): Command {
     .option('--month <YYYY-MM>', 'count the notifications of this UTC month', readMonth)
     .option('--keys', 'also print the identity key, which signs user ids')
     .action((projectId: string, { month, keys }: ShowOptions) =>
-      runOnStack(async ({ registry, settings, paint, print }) => {
+      runOnStack(async (context) => {
+        const { registry, settings, paint, print } = context;
         const found = await registry.get(projectId);
         const view = projectView(found, settings, {
           ...(await registry.usage(projectId, month)),
+          sample: await registry.sample(projectId),
           previousKeySubscribers: found.previousVapidPublicKey
             ? await registry.countPreviousPair(found)
             : undefined,
         });
         const identityKey = keys ? await registry.identityKey(projectId) : undefined;
-        print({ ...view, identityKey }, projectText({ ...view, identityKey }, paint));
+        const latest = await (await sentBy(context, projectId)).latest(shownSends);
+        print(
+          { ...view, identityKey, latest },
+          `${projectText({ ...view, identityKey }, paint)}\nLatest sends\n${notificationsText(latest, context)}`,
+        );
       }),
     );
 }
+
+/** Sends that are shown with a project. */
+const shownSends = 5;
 
 function readMonth(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
@@ -89,6 +101,7 @@ const columns: readonly Column<ProjectView>[] = [
 interface ShownUsage extends ProjectUsage {
   /** Subscribers that use the previous application server key, if the project has one. */
   readonly previousKeySubscribers?: number | undefined;
+  readonly sample?: AudienceCounts | undefined;
 }
 
 /** A project with its usage and limits, as `--json` prints it. */
@@ -147,6 +160,7 @@ export function projectText(
     ['Previous secret key until', until(project.previousKeyUntil)],
     ['Previous identity key until', until(project.previousIdentityKeyUntil)],
     ['Subscribers', `${countText(usage.subscribers)}  ${limit('subscriberCap')}`],
+    ...pushServiceFields(usage),
     [`Notifications in ${usage.month}`, `${countText(usage.sends)}  ${limit('monthlySendCap')}`],
     ['Requests per minute', limit('rateLimitPerMinute')],
     ...Object.entries(limits.rateLimits ?? {}).map(
@@ -155,6 +169,20 @@ export function projectText(
     ),
   ];
   return `${paint('bold', project.projectId)}\n${fieldLines(fields, paint)}`;
+}
+
+/** What each push service accepts messages for, and who is still there: some accept them for browsers that are gone. */
+function pushServiceFields({ subscribers, sample }: ShownUsage) {
+  if (sample === undefined) return [];
+  const isPart = sample.subscribers < subscribers;
+  const of = isPart ? ` of a sample of ${countText(sample.subscribers)}` : '';
+  return Object.entries(sample.pushServices).map(([name, counts]) => {
+    const seen = `seen within 30 days: ${countText(counts.seenWithin30Days)}`;
+    return [
+      `  ${pushServiceText(name)}`,
+      `${countText(counts.subscribers)}${of}, ${seen}`,
+    ] as const;
+  });
 }
 
 /** The settings but for limits, which are printed with the usage. */
@@ -169,11 +197,6 @@ function settingLines(settings: SetSettings): readonly (readonly [string, string
 /** Until when a key that was replaced is accepted. Functions remember a project for 30 s: `projectCacheMs`. */
 export function previousKeyEnd(until: string | undefined): string {
   return until === undefined ? 'for up to 30 seconds' : `until ${formatTime(until)}`;
-}
-
-/** `2026-11-20 19:04 UTC`. */
-export function formatTime(iso: string): string {
-  return `${iso.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
 }
 
 /** The limits that apply to a project: its own, or else the deployment's. Null: no limit. */

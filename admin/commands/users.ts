@@ -8,10 +8,9 @@ import { projectUser, type SubscriptionItem, subscriptionKey } from '../../lambd
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { applicationServerKeys } from '../store/registered-projects.ts';
 import { portableSubscription } from '../subscriptions/line.ts';
-import { type Column, table } from '../terminal/table.ts';
+import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, projectCommand, type RunOnStack } from './command.ts';
-import { formatTime } from './show.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')

@@ -1,7 +1,6 @@
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway';
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
-import { DescribeContinuousBackupsCommand } from '@aws-sdk/client-dynamodb';
 import {
   type FunctionConfiguration,
   GetAccountSettingsCommand,
@@ -9,7 +8,6 @@ import {
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns';
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { Quotas } from '../../contract/infrastructure/aws-quotas.ts';
 import { deployedStack } from '../deployed-stack.ts';
 
@@ -23,14 +21,11 @@ interface AwsFactsOptions {
   /** Quotas that the settings assume. */
   readonly quotas: Quotas;
   readonly cloudFormation: CloudFormationClient;
-  readonly dynamo: DynamoDBDocumentClient;
-  /** Whose backups are asked for. */
-  readonly tables: Readonly<Record<string, string>>;
 }
 
 /** Asks AWS about a deployed stack. Every call only reads. */
 export function awsFacts(options: AwsFactsOptions) {
-  const { stack, service, quotas, cloudFormation, dynamo, tables } = options;
+  const { stack, service, quotas, cloudFormation } = options;
   const { region, credentials } = cloudFormation.config;
   const config = { region, credentials };
   const cloudWatch = new CloudWatchClient(config);
@@ -82,20 +77,6 @@ export function awsFacts(options: AwsFactsOptions) {
     },
 
     stack: () => deployed.status(),
-
-    /** Tables without point-in-time recovery. */
-    async tablesWithoutBackup() {
-      const found = await Promise.all(
-        Object.values(tables).map(async (TableName) => {
-          const { ContinuousBackupsDescription: backups } = await dynamo.send(
-            new DescribeContinuousBackupsCommand({ TableName }),
-          );
-          const status = backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
-          return status === 'ENABLED' ? [] : [TableName];
-        }),
-      );
-      return found.flat();
-    },
 
     close() {
       cloudWatch.destroy();

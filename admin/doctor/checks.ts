@@ -1,13 +1,27 @@
 import { settingNames } from '../../contract/infrastructure/environment.ts';
+import { constructIdOf, tableNames } from '../../contract/infrastructure/tables.ts';
 import { isExampleAddress } from '../../contract/text/addresses.ts';
-import { settingsFileName } from '../calls.ts';
+import { deliveryVerdict, needsAttention } from '../../contract/wording/delivery-verdict.ts';
+import { readParts, subscriberCounter, sumOf } from '../../lambdas/store/counters.ts';
+import { programName, settingsFileName } from '../calls.ts';
 import type { Connection } from '../commands/connection.ts';
+import { outcomeText } from '../commands/notifications.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/show.ts';
 import { stackAdvice, stackStateOf } from '../deployed-stack.ts';
+import { lacksOf, lostTables } from '../lost-tables.ts';
+import { isCountRight } from '../recount.ts';
+import { sentNotifications } from '../sent-notifications.ts';
+import { formatTime } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import type { AwsFacts } from './aws-facts.ts';
 
-type Deployment = Pick<Connection, 'registry' | 'settings' | 'baseUrl' | 'functions' | 'aws'>;
+type Deployment = Pick<
+  Connection,
+  'registry' | 'settings' | 'baseUrl' | 'functions' | 'aws' | 'dynamo' | 'tables' | 'service'
+> & {
+  /** Whether all projects are counted, however large they are. */
+  readonly count?: boolean;
+};
 
 type Check = (deployment: Deployment) => Promise<Finding>;
 
@@ -134,29 +148,76 @@ export const checks: Readonly<Record<string, Check>> = {
       : problem(`Firing: ${firing.join(', ')}. See docs/runbook.md.`);
   }),
 
-  backups: inAws(async (aws) => {
-    const tables = await aws.tablesWithoutBackup();
-    return tables.length === 0
-      ? ok('Every table of projects has point-in-time recovery.')
-      : problem(
-          `Without point-in-time recovery: ${tables.join(', ')}. Enable it, or deploy again.`,
-        );
-  }),
+  async tables(deployment) {
+    const lost = await lostTables(deployment);
+    if (lost.length > 0) {
+      const names = lost.map(({ table, name }) => `${constructIdOf(table)} ("${name}")`);
+      return problem(`Do not exist: ${names.join(', ')}. ${restoreTables}`);
+    }
+    const lacking: string[] = [];
+    for (const table of tableNames) {
+      const lacks = await lacksOf(deployment, table);
+      if (lacks.length > 0) lacking.push(`${constructIdOf(table)} (${lacks.join(', ')})`);
+    }
+    return lacking.length === 0
+      ? ok('All tables are there, with recovery, expiry and tags.')
+      : problem(`Incomplete: ${lacking.join(', ')}. ${restoreTables}`);
+  },
 
   async limits({ registry, settings }) {
-    const near: string[] = [];
-    for await (const project of registry.list()) {
-      const { projectId } = project;
+    const used: UsedLimit[] = [];
+    for await (const { projectId, settings: own } of registry.list()) {
       const usage = await registry.usage(projectId);
-      near.push(
-        ...nearLimits(usage, effectiveLimits(project.settings, settings)).map(
-          (what) => `${projectId} (${what})`,
-        ),
-      );
+      used.push(...usedLimits(projectId, usage, effectiveLimits(own, settings)));
     }
-    return near.length === 0
-      ? ok('No project is near a limit.')
-      : warning(`Near a limit: ${near.join(', ')}. Raise it with the command set.`);
+    const [near, reached] = [false, true].map((isReached) =>
+      used
+        .filter(({ count, limit }) => count >= limit === isReached)
+        .map(({ projectId, count, limit, what }) => `${projectId} (${count} of ${limit} ${what})`)
+        .join(', '),
+    );
+    const nearText = near ? `Near a limit: ${near}. Raise it with the command set.` : '';
+    if (!reached) return near ? warning(nearText) : ok('No project is near a limit.');
+    return problem(
+      `Reached: ${reached}. New subscribers get 403, sends 429. Raise the limit with the command set; of subscribers, look for junk first: docs/runbook.md. ${nearText}`.trimEnd(),
+    );
+  },
+
+  async counters({ registry, dynamo, tables, count }) {
+    const [wrong, left]: [string[], string[]] = [[], []];
+    for await (const { projectId, ref } of registry.list()) {
+      const parts = await readParts(dynamo, subscriberCounter(tables.usage, ref));
+      const isMissing = parts.includes(undefined);
+      if (!isMissing && !count && sumOf(parts) > countedByDoctor) left.push(projectId);
+      else if (isMissing || !(await isCountRight({ dynamo, tables }, ref))) wrong.push(projectId);
+    }
+    const leftText =
+      left.length === 0 ? '' : ` Too large to be counted without --count: ${left.join(', ')}.`;
+    return wrong.length === 0
+      ? ok(`Subscribers are counted as they are stored.${leftText}`)
+      : problem(
+          `Counted otherwise than stored: the subscribers of ${wrong.join(', ')}. Count them again: ${programName} recount <projectId>.${leftText}`,
+        );
+  },
+
+  async sends({ registry, dynamo, tables }) {
+    const found: { readonly isBad: boolean; readonly text: string }[] = [];
+    for await (const { projectId, ref, pausedAt } of registry.list()) {
+      if (pausedAt) {
+        found.push({ isBad: false, text: `${projectId} is paused since ${formatTime(pausedAt)}.` });
+      }
+      const sent = sentNotifications(dynamo, tables, ref, () => new Date());
+      for (const one of await sent.latest(checkedSends)) {
+        const isQuiet = one.noNewsSince !== undefined;
+        if (!isQuiet && !needsAttention(one)) continue;
+        const isBad = isQuiet || deliveryVerdict(one).tone === 'bad';
+        const text = `${projectId}, ${formatTime(one.sentAt)}: ${outcomeText(one)}`;
+        found.push({ isBad, text });
+      }
+    }
+    if (found.length === 0) return ok('The latest sends reached their audiences.');
+    const message = `${found.map(({ text }) => text).join(' ')} See docs/runbook.md.`;
+    return found.some(({ isBad }) => isBad) ? problem(message) : warning(message);
   },
 
   async 'member keys'({ registry }) {
@@ -175,24 +236,40 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 };
 
+const restoreTables = `Bring back what is missing with: ${programName} tables restore`;
+
 /** Milliseconds after which a member key is reported: people leave. */
 const memberKeyAgeMs = 365 * 24 * 60 * 60_000;
+
+/** Subscribers up to which a project is counted without being asked for: that takes a second. */
+const countedByDoctor = 100_000;
+
+/** The latest sends of a project that are looked at. */
+const checkedSends = 3;
 
 /** The part of a limit from which it is reported. */
 const nearShare = 0.9;
 
-function nearLimits(
+interface UsedLimit {
+  readonly projectId: string;
+  readonly count: number;
+  readonly limit: number;
+  readonly what: string;
+}
+
+/** The limits that a project has used, fully or nearly. */
+function usedLimits(
+  projectId: string,
   { subscribers, sends }: { readonly subscribers: number; readonly sends: number },
   { subscriberCap, monthlySendCap }: EffectiveLimits,
-): string[] {
-  const isNear = (count: number, limit: number | null) =>
-    limit !== null && count >= nearShare * limit;
-  return [
-    ...(isNear(subscribers, subscriberCap)
-      ? [`${subscribers} of ${subscriberCap} subscribers`]
-      : []),
-    ...(isNear(sends, monthlySendCap) ? [`${sends} of ${monthlySendCap} sends`] : []),
+): readonly UsedLimit[] {
+  const limits = [
+    { count: subscribers, limit: subscriberCap, what: 'subscribers' },
+    { count: sends, limit: monthlySendCap, what: 'sends' },
   ];
+  return limits.flatMap(({ count, limit, what }) =>
+    limit !== null && count >= nearShare * limit ? [{ projectId, count, limit, what }] : [],
+  );
 }
 
 /** Runs a check. A check that fails is a finding too: it says why it could not be made. */

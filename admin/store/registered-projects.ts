@@ -37,10 +37,13 @@ type Tables = Pick<RestoredTables, 'projects' | 'vapidKeys' | 'identityKeys' | '
 type Change = Partial<UpdateCommandInput> & { readonly UpdateExpression: string };
 
 /** Also of an item that is left of a removed project. */
-const registered = projection<RegisteredProject & Partial<Pick<RemovedProjectItem, 'removed'>>>({
+const registered = projection<
+  RegisteredProject & Partial<Pick<RemovedProjectItem, 'removed' | 'arrives'>>
+>({
   ...{ projectId: true, ref: true, settings: true, createdAt: true, pausedAt: true },
   ...{ vapidPair: true, vapidPublicKey: true, previousVapidPublicKey: true, vapidRotatedAt: true },
-  ...{ previousKeyUntil: true, previousIdentityKeyUntil: true, removed: true },
+  ...{ previousKeyUntil: true, previousIdentityKeyUntil: true },
+  ...{ removed: true, arrives: true },
 });
 
 const projectExists = 'attribute_exists(secretKeyHash)';
@@ -98,16 +101,15 @@ export class RegisteredProjects {
   }
 
   async findProject(projectId: string): Promise<RegisteredProject | undefined> {
-    const found = await this.findProjectOrRest(projectId);
-    return found === 'half_removed' ? undefined : found;
+    const found = await this.findProjectOrMark(projectId);
+    return found === undefined || 'removed' in found ? undefined : found;
   }
 
-  /** Finds a project, or what is left of an earlier one that is not fully removed. */
-  async findProjectOrRest(
+  /** Finds a project, or the mark of one that is being removed or brought. */
+  findProjectOrMark(
     projectId: string,
-  ): Promise<RegisteredProject | 'half_removed' | undefined> {
-    const found = await this.#read('projects', projectId, registered);
-    return found?.removed ? 'half_removed' : found;
+  ): Promise<RegisteredProject | RemovedProjectItem | undefined> {
+    return this.#read('projects', projectId, registered);
   }
 
   /** All projects, unordered. */

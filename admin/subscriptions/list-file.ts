@@ -352,7 +352,8 @@ function cellsOf(row: string, delimiter: Delimiter): Cells {
       delimiter,
       trim: true,
       relax_quotes: delimiter === '\t',
-      cast: (cell, { quoting }) => (quoting ? cell === '' : noValues.has(cell)) ? undefined : cell,
+      cast: (cell, { quoting }) =>
+        (quoting ? cell === '' : noValues.has(cell)) ? undefined : cell,
     });
     return { cells };
   } catch (error) {

@@ -45,3 +45,8 @@ export function fieldLines(
     .map(([label, value]) => `  ${paint('dim', label.padEnd(width))}  ${value}\n`)
     .join('');
 }
+
+/** `2026-11-20 19:04 UTC`. */
+export function formatTime(iso: string): string {
+  return `${iso.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ')} UTC`;
+}

@@ -12,14 +12,17 @@ import {
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import { type AudienceCounts, channelsByCount } from '../../contract/wire/project-result.ts';
-import { type UserSubscriptions, userSchema } from '../../contract/wire/user.ts';
+import type { UserSubscriptions } from '../../contract/wire/user.ts';
+import { pushServiceText } from '../../contract/wording/push-service-texts.ts';
 import { useProject } from './calls.ts';
 import { estimateText, rateText } from './format.ts';
 import { Growth } from './overview-view.tsx';
 import { useSession } from './session.ts';
 import {
   Card,
+  Disclosure,
   Hint,
   Inside,
   LinkButton,
@@ -71,19 +74,33 @@ export function AudienceView() {
   );
 }
 
-/** When they were seen last, and which channels they have. */
+/** More channels are behind their number. */
+const shownChannels = 12;
+
+/** When they were seen last, and which channels and push services they have. */
 function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: number }) {
   const isWhole = sample.subscribers >= subscribers;
+  const about = (found: number) =>
+    `${isWhole ? '' : 'about '}${estimateText(found, sample.subscribers, subscribers)}`;
   const channels = channelsByCount(sample);
   const visits = Object.entries(sample.seenWithinDays).map(
     ([days, found]) => [`Within ${days} days`, found] as const,
   );
-  const bars = (rows: readonly (readonly [name: string, found: number])[]) => (
+  const services = Object.entries(sample.pushServices ?? {}).map(
+    ([name, { subscribers: found, seenWithin30Days }]) =>
+      [
+        pushServiceText(name),
+        found,
+        `${rateText(seenWithin30Days, found)} seen in 30 days`,
+      ] as const,
+  );
+  const bars = (rows: readonly (readonly [name: string, found: number, hint?: string])[]) => (
     <ul>
-      {rows.map(([name, found]) => (
+      {rows.map(([name, found, hint]) => (
         <Group key={name} component="li" gap="0.25rem 0.5rem" py={9} className="row">
-          <Box component="bdi" flex="1 0 6.5rem">
-            {name}
+          <Box flex="1 0 6.5rem">
+            <bdi>{name}</bdi>
+            <Hint>{hint}</Hint>
           </Box>
           <Progress
             value={(100 * found) / sample.subscribers}
@@ -92,8 +109,7 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
             color="var(--accent-2)"
           />
           <Text component="span" ta="end" miw="6rem">
-            {isWhole ? '' : 'about '}
-            {estimateText(found, sample.subscribers, subscribers)}
+            {about(found)}
           </Text>
           <Text component="span" ta="end" miw="3rem" ms="auto">
             {rateText(found, sample.subscribers)}
@@ -102,18 +118,23 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
       ))}
     </ul>
   );
+  const more = channels.slice(shownChannels);
   const source = !isWhole && <Hint>From a sample of {countText(sample.subscribers)}</Hint>;
   return (
     <SimpleGrid type="container" cols={{ base: 1, '46rem': 2 }}>
-      <Card title="Last visit" aside={source}>
-        {bars(visits)}
-      </Card>
+      <Stack>
+        <Card title="Last visit" aside={source}>
+          {bars(visits)}
+        </Card>
+        <Card title="Browsers" aside={source}>
+          {bars(services.toSorted(([, one], [, other]) => other - one))}
+          <Hint>Apple also accepts messages for browsers that no longer exist.</Hint>
+        </Card>
+      </Stack>
       <Card title="Channels" aside={source}>
-        {channels.length > 0 ? (
-          bars(channels)
-        ) : (
-          <Text c="dimmed">No subscriber has chosen a channel.</Text>
-        )}
+        {bars(channels.slice(0, shownChannels))}
+        {channels.length === 0 && <Text c="dimmed">No subscriber has chosen a channel.</Text>}
+        {more.length > 0 && <Disclosure title={`${more.length} more`}>{bars(more)}</Disclosure>}
       </Card>
     </SimpleGrid>
   );
@@ -123,7 +144,6 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
 function FindUser() {
   const { client, may, ask } = useSession();
   const [userId, setUserId] = useState('');
-  const [issue, setIssue] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
 
   const lookUp = useMutation({ mutationFn: (wanted: string) => client.user(wanted) });
@@ -147,10 +167,8 @@ function FindUser() {
   function submit() {
     lookUp.reset();
     remove.reset();
-    const { error } = userSchema.safeParse({ userId });
-    setIssue(error && `User id ${error.issues[0]!.message}.`);
-    if (error === undefined) lookUp.mutate(userId);
-    else input.current!.focus();
+    if (userId === '') input.current!.focus();
+    else lookUp.mutate(userId);
   }
   /** @param device the id of one browser. Default: all of them. */
   function askToRemove({ userId, subscriptions }: UserSubscriptions, device?: string) {
@@ -174,7 +192,7 @@ function FindUser() {
             flex={1}
             value={userId}
             onChange={(event) => setUserId(event.currentTarget.value)}
-            error={issue}
+            maxLength={limits.userIdLength}
           />
           <Button type="submit" variant="default" loading={lookUp.isPending}>
             Find
@@ -201,7 +219,7 @@ function FindUser() {
           {found.devices.map(({ id, pushService, createdAt, updatedAt }, index) => (
             <Row key={id}>
               <div>
-                <Text fw={500}>{pushService}</Text>
+                <Text fw={500}>{pushServiceText(pushService)}</Text>
                 <Hint>
                   Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
                 </Hint>

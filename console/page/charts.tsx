@@ -64,10 +64,12 @@ export function ColumnChart({ columns }: { columns: readonly Column[] }) {
             justify="end"
             flex={1}
             h={plotHeight + 28}
-            miw={0}
-            td="none"
-            c="var(--faint)"
-            fz="xs"
+            style={{
+              minWidth: 0,
+              color: 'var(--faint)',
+              fontSize: '0.75rem',
+              textDecoration: 'none',
+            }}
             onFocus={() => setTitle(title)}
             onMouseEnter={() => setTitle(title)}
           >
@@ -75,11 +77,13 @@ export function ColumnChart({ columns }: { columns: readonly Column[] }) {
               <Box
                 key={color}
                 className="key"
-                w="min(16px, 80%)"
                 h={(plotHeight * count) / ticks.at(-1)!}
                 bg={`var(--${color})`}
                 // Between two parts, the ground is seen.
-                style={{ borderTop: '2px solid var(--mantine-color-default)' }}
+                style={{
+                  width: 'min(16px, 80%)',
+                  borderTop: '2px solid var(--mantine-color-default)',
+                }}
               />
             ))}
             <Box component="span" lh="28px" style={{ whiteSpace: 'nowrap' }}>

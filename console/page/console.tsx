@@ -1,11 +1,5 @@
 import { useWindowEvent } from '@mantine/hooks';
-import {
-  focusManager,
-  MutationCache,
-  QueryCache,
-  QueryClient,
-  QueryClientProvider,
-} from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, useEffect, useMemo, useRef, useState } from 'react';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
@@ -77,10 +71,12 @@ interface SignedInProps {
 }
 
 function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: SignedInProps) {
-  const { projectId, key } = signedIn;
+  const { projectId, key, access } = signedIn;
   const [testUserId, setTestUserId] = useState<string>();
   const client = useMemo(() => projectClient(projectId, key), [projectId, key]);
   const [queries] = useState(() => queryClient(() => onSignOut(true)));
+  // By itself it does so only when the tab was hidden.
+  useWindowEvent('focus', () => void queries.refetchQueries({ type: 'active', stale: true }));
   const href: Session['href'] = (to) =>
     fragmentOf({
       projectId,
@@ -90,7 +86,6 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
     // Who has gone on to another view stays there.
     if (placeOf(location.hash)?.view === 'send') location.hash = href({ notificationId });
   };
-  const { access } = signedIn;
   const owner = JSON.stringify([projectId, access.role === 'owner' ? access.role : [access.name]]);
   const writing = useDraft({ owner, client, isLocal, queries, onSent });
   const [question, ask] = useState<Question>();
@@ -110,7 +105,7 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
         onSignOut(false);
       }),
     href,
-    may: rightsOf(signedIn.access),
+    may: rightsOf(access),
     writing,
     testUserId,
     setTestUserId,
@@ -154,16 +149,6 @@ const views: Readonly<Partial<Record<Place['view'], ComponentType>>> = {
   local: LocalView,
   send: SendView,
 };
-
-// By itself it knows only whether the tab is visible: beside another window, it is without the focus too.
-focusManager.setEventListener((onFocus) => {
-  const events = ['visibilitychange', 'focus'];
-  const listen = () => onFocus();
-  for (const event of events) window.addEventListener(event, listen);
-  return () => {
-    for (const event of events) window.removeEventListener(event, listen);
-  };
-});
 
 /** One for each sign-in, so that nobody sees what another key has loaded. */
 function queryClient(onRefused: () => void): QueryClient {

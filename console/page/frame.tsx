@@ -13,7 +13,7 @@ import { type ReactNode, useRef } from 'react';
 import { useProject } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
 import { type Place, type ViewName, viewTitles } from './place.ts';
-import { type Access, isOffered, useSession } from './session.ts';
+import { isOffered, useSession } from './session.ts';
 import { Choice, Hint, Round } from './view.tsx';
 
 /** What surrounds every view: the project, the links to the views, and whose key it is. On phones it is a head. */
@@ -27,14 +27,16 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
     (view) => view !== 'send' && isOffered({ view }, session),
   );
   return (
-    <Box display={{ sm: 'grid' }} style={{ gridTemplateColumns: '14.5rem minmax(0, 1fr)' }}>
+    <Box
+      display={{ sm: 'grid' }}
+      style={{ gridTemplateColumns: '14.5rem minmax(0, 1fr)' }}
+      // Back finds a list where it was left.
+      onClickCapture={() => history.replaceState({ top: window.scrollY }, '')}
+    >
       <Anchor
         className="skip"
         href="#main"
-        pos="absolute"
-        p={8}
-        bg="var(--mantine-color-body)"
-        style={{ zIndex: 300 }}
+        style={{ position: 'absolute', zIndex: 300, padding: 8, background: 'var(--subtle)' }}
         onClick={(event) => {
           // The fragment has the view: only the focus moves.
           event.preventDefault();
@@ -91,8 +93,6 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         tabIndex={-1}
         id="main"
         style={{ outline: 'none' }}
-        // Back finds a list where it was left.
-        onClickCapture={() => history.replaceState({ top: window.scrollY }, '')}
         w="100%"
         maw={1072}
         mx="auto"
@@ -123,24 +123,15 @@ export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }
 
 const roleTexts = { owner: 'Owner', sender: 'Can send', viewer: 'Can view' } as const;
 
-/** Name and role of a key. The secret key has no name. */
-export function keyTexts(access: Access) {
-  const name = access.role === 'owner' ? 'Secret key' : access.name;
-  return { name, role: roleTexts[access.role] };
-}
-
-/** The colours of the page: how to show and to change the choice. */
-export function useColors() {
-  const { colorScheme: value, setColorScheme: onChange } = useMantineColorScheme();
-  const choices = { auto: 'As the system', light: 'Light', dark: 'Dark' } as const;
-  return { label: 'Colours', choices, value, onChange };
-}
+const colors = { auto: 'As the system', light: 'Light', dark: 'Dark' } as const;
 
 /** Whose key it is, and what concerns the page as a whole: in a popover, which the browser opens and closes. */
 function Account() {
   const { access, isLocal, signOut } = useSession();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const popover = useRef<HTMLDivElement>(null);
-  const { name, role } = keyTexts(access);
+  const name = access.role === 'owner' ? 'Secret key' : access.name;
+  const role = roleTexts[access.role];
   const words = name.trim().split(/\s+/);
   const initials = [words[0]!, ...words.slice(1).slice(-1)]
     .map(([first = '']) => first.toUpperCase())
@@ -171,7 +162,7 @@ function Account() {
           <Hint hiddenFrom="sm">
             <bdi>{name}</bdi> · {role}
           </Hint>
-          <Choice {...useColors()} />
+          <Choice label="Colours" choices={colors} value={colorScheme} onChange={setColorScheme} />
           {isLocal && <Anchor href="/docs">API reference</Anchor>}
           <Button variant="default" onClick={signOut}>
             Sign out

@@ -72,17 +72,9 @@ const states = {
   subscribed: ['Subscribed', 'This browser receives what the project sends.'],
 } as const;
 
-const waitTexts = {
-  permission: 'Waiting for your decision: allow or block notifications.',
-  pushService: 'Waiting for the browser’s push service and for Carillon, 45 s at most.',
-  service: 'Waiting for Carillon, 15 s at most.',
-} as const;
-type Waiting = keyof typeof waitTexts;
-
 /** The subscription of this browser, and the buttons that change it. @param onAttempt after each attempt. */
 function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAttempt: () => void }) {
   const queries = useQueryClient();
-  const [waiting, setWaiting] = useState<Waiting>();
   const [typed, setTyped] = useState<string>();
   const { data, refetch } = useQuery({
     queryKey: ['browser'],
@@ -94,33 +86,22 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
   const userId = typed ?? data?.userId ?? '';
 
   const { mutate, isPending, error } = useMutation({
-    mutationFn: ({ first, work }: { first: Waiting; work: () => Promise<unknown> }) => {
-      setWaiting(first);
-      return work();
-    },
+    mutationFn: (work: () => Promise<unknown>) => work(),
     onSettled: async () => {
-      setWaiting(undefined);
       await refetch();
       onAttempt();
       await queries.invalidateQueries({ queryKey: ['project'] });
     },
   });
-  const change = (first: Waiting, work: () => Promise<unknown>) => {
+  const change = (work: () => Promise<unknown>) => {
     if (isPending) return;
     // Also without a subscription, which had it.
     setTyped(userId);
-    mutate({ first, work });
-  };
-  const subscribe = async () => {
-    const permission = await navigator.permissions.query({ name: 'notifications' });
-    permission.onchange = () => setWaiting('pushService');
-    await push.subscribe(userId ? { userId } : {});
+    mutate(work);
   };
   const isSubscribed = subscription !== null;
-  const toggle = () => {
-    if (isSubscribed) change('service', () => push.unsubscribe());
-    else change(Notification.permission === 'default' ? 'permission' : 'pushService', subscribe);
-  };
+  const toggle = () =>
+    change(() => (isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {})));
 
   const isRefused = permission === 'unsupported' || permission === 'denied';
   const [status, lead] =
@@ -132,7 +113,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
           {data === undefined ? '…' : status}
         </Badge>
         <Text role="status" id="browser-lead" c="dimmed">
-          {waiting === undefined ? lead : waitTexts[waiting]}
+          {isPending ? 'Allow notifications if the browser asks. It takes 45 s at most.' : lead}
         </Text>
       </Group>
       <Group>
@@ -161,7 +142,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             <Button
               variant="default"
               aria-disabled={isPending}
-              onClick={() => change('service', () => push.identify(userId || null))}
+              onClick={() => change(() => push.identify(userId || null))}
             >
               Change user
             </Button>

@@ -25,6 +25,7 @@ const audiences = {
   all: 'To everyone',
   some: 'To some subscribers',
   users: 'To certain users',
+  tests: 'Tests',
 } as const;
 type Audience = keyof typeof audiences;
 
@@ -162,17 +163,27 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
 
 /** Whether a notification meets all filters. The search is in title, text, date and id. */
 export function matches(
-  { title, body = '', id, status, audience: to, sentAt, sentBy, ...others }: NotificationResult,
+  {
+    title,
+    body = '',
+    id,
+    status,
+    audience: to,
+    sentAt,
+    sentBy,
+    test,
+    ...others
+  }: NotificationResult,
   { search, stage, audience, sender }: Filters,
 ): boolean {
-  const kind: Audience = to === 'everyone' ? 'all' : to.users === undefined ? 'some' : 'users';
+  const kind = to === 'everyone' ? 'all' : to.users === undefined ? 'some' : 'users';
   const wanted = search.trim().toLowerCase();
   const texts = [title, body, id, timeText(sentAt)];
   return (
     texts.some((text) => text.toLowerCase().includes(wanted)) &&
-    (stage !== 'attention' || needsAttention({ status, audience: to, ...others })) &&
+    (stage !== 'attention' || (!test && needsAttention({ status, audience: to, ...others }))) &&
     (stage !== 'progress' || isInProgress(status)) &&
-    ['any', kind].includes(audience) &&
+    ['any', test ? 'tests' : kind].includes(audience) &&
     ['', sentBy].includes(sender)
   );
 }
@@ -270,12 +281,15 @@ function Row({
 /** In a cell without a value. */
 const none = <span className="wide">–</span>;
 
-/** What became of a notification, in a word. */
+/** What became of a notification, in a word, and whether it was a test. */
 export function Outcome({ notification }: { notification: NotificationResult }) {
   const { word, tone, icon } = deliveryVerdict(notification);
   return (
-    <Badge color={tone} leftSection={<Icon name={icon} size={12} />} data-outcome={tone}>
-      {word}
-    </Badge>
+    <Group component="span" gap={4} wrap="nowrap">
+      <Badge color={tone} leftSection={<Icon name={icon} size={12} />} data-outcome={tone}>
+        {word}
+      </Badge>
+      {notification.test && <Badge color="neutral">Test</Badge>}
+    </Group>
   );
 }

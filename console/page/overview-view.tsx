@@ -11,14 +11,21 @@ import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
 import { NotificationTable } from './notifications-view.tsx';
 import { useSession } from './session.ts';
-import { growthOf, lastBroadcasts, monthOf, type Notice, noticeOf } from './summary.ts';
+import {
+  growthOf,
+  lastBroadcasts,
+  monthOf,
+  type Notice,
+  noticeOf,
+  withoutTests,
+} from './summary.ts';
 import { Card, Copied, Fact, Hint, Pending, Round, Row, Time, View } from './view.tsx';
 
 /** Whether the last notifications arrived, and what somebody must do. */
 export function OverviewView() {
   const project = useProject();
   const list = useNotifications();
-  const hasResults = (list.data?.notifications.length ?? 0) > 0;
+  const hasResults = list.data && withoutTests(list.data).notifications.length > 0;
   const actions = (
     <Group gap="sm">
       {hasResults && <Hint>Figures: {monthOf(list.data!, Date.now()).period}</Hint>}
@@ -49,7 +56,8 @@ const mostColumns = 14;
 /** The results of broadcasts. Before the first notification: the checklist. */
 function Results({ project, list }: ResultsProps) {
   const { href } = useSession();
-  const [first, second] = list.notifications;
+  const sent = withoutTests(list).notifications;
+  const [first, second] = sent;
   if (first === undefined) return <Checklist project={project} list={list} />;
   const notice = noticeOf(project, list, Date.now());
   const broadcasts = lastBroadcasts(list, mostColumns);
@@ -75,7 +83,7 @@ function Results({ project, list }: ResultsProps) {
           title="Latest notifications"
           aside={<Anchor href={href('notifications')}>View all</Anchor>}
         >
-          <NotificationTable notifications={list.notifications.slice(0, 5)} />
+          <NotificationTable notifications={sent.slice(0, 5)} />
         </Card>
       )}
     </>

@@ -1,5 +1,5 @@
 import { Box, Flex, Stack, Text } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { useTimeout } from '@mantine/hooks';
 import { useState } from 'react';
 import { pathOf } from '../../contract/text/addresses.ts';
 import { webUrl } from '../../contract/wire/fields.ts';
@@ -47,34 +47,11 @@ export function NotificationPreview({
   const { title, body, lang, dir = 'auto' } = notification;
   const shown = shownOn(platform, notification);
   const time = shown.timestamp === undefined ? isNow && 'now' : timeText(shown.timestamp);
-  const [failedUrls, setFailedUrls] = useState<ReadonlySet<string>>(new Set());
-  const failed = pictureNames.filter((name) => failedUrls.has(shown[name] ?? ''));
-  const picture = (name: PictureName) =>
-    isNow && (
-      <Picture
-        name={name}
-        url={shown[name]}
-        hasFailed={failed.includes(name)}
-        onError={(url) => setFailedUrls((urls) => new Set(urls).add(url))}
-      />
-    );
+  const picture = (name: keyof typeof pictureStyles) =>
+    isNow && <Picture key={shown[name]} name={name} url={shown[name]} />;
   return (
-    <Box
-      component="figure"
-      p="28px 16px"
-      bg={stage}
-      aria-label="Preview"
-      data-platform={platform}
-      style={round(12)}
-    >
-      <Box
-        className="preview"
-        maw={360}
-        mx="auto"
-        p="12px 14px"
-        bg="var(--toast)"
-        style={round(platform === 'desktop' ? 12 : 24)}
-      >
+    <figure aria-label="Preview" data-platform={platform} style={stage}>
+      <div style={{ ...toast, borderRadius: platform === 'desktop' ? 12 : 24 }}>
         <Text fz="xs" c="dimmed" truncate mb={6}>
           {picture('badge')}
           {[shown.site, ...(time ? [time] : [])].join(' · ')}
@@ -97,70 +74,50 @@ export function NotificationPreview({
         {shown.buttons.length > 0 && (
           <Flex component="ul" gap="xs" mt={10} aria-label="Buttons" lang={lang} dir={dir}>
             {shown.buttons.map((text, index) => (
-              <Text
-                key={index}
-                component="li"
-                flex={1}
-                p={5}
-                ta="center"
-                fz="hint"
-                fw={500}
-                bg="var(--selected)"
-                style={round(7)}
-              >
+              <Text key={index} component="li" ta="center" fz="hint" fw={500} style={button}>
                 {text || `Button ${index + 1}`}
               </Text>
             ))}
           </Flex>
         )}
-      </Box>
-      {failed.length > 0 && (
-        <Text component="figcaption" fz="hint" mt="xs">
-          This page could not load {failed.map((name) => `the ${name}`).join(' and ')}. Check its
-          URL.
-        </Text>
-      )}
-    </Box>
+      </div>
+    </figure>
   );
 }
 
-const stage =
-  'radial-gradient(120% 90% at 0 0, var(--glow-1), transparent 60%), radial-gradient(110% 120% at 100% 100%, var(--glow-2), transparent 62%), var(--stage)';
-const round = (borderRadius: number) => ({ borderRadius });
+const stage = {
+  padding: '28px 16px',
+  borderRadius: 12,
+  background:
+    'radial-gradient(120% 90% at 0 0, var(--glow-1), transparent 60%), radial-gradient(110% 120% at 100% 100%, var(--glow-2), transparent 62%), var(--stage)',
+};
+const toast = { maxWidth: 360, margin: 'auto', padding: '12px 14px', background: 'var(--toast)' };
+const button = { flex: 1, padding: 5, borderRadius: 7, background: 'var(--selected)' };
 
-const pictureNames = ['icon', 'image', 'badge'] as const;
-type PictureName = (typeof pictureNames)[number];
-
-interface PictureProps {
-  readonly name: PictureName;
-  readonly url: string | undefined;
-  readonly hasFailed: boolean;
-  readonly onError: (url: string) => void;
-}
-
-/** The picture behind the URL, or an empty frame if it cannot be loaded. */
-function Picture({ name, url, hasFailed, onError }: PictureProps) {
+/** The picture behind the URL, or what is in its place until it is loaded, and if it cannot be. */
+function Picture({ name, url }: { name: keyof typeof pictureStyles; url: string | undefined }) {
+  const [hasFailed, setFailed] = useState(false);
   // While a URL is typed, each of its beginnings is a URL too: waits until it no longer changes.
-  const [loadedUrl] = useDebouncedValue(url, 700);
+  const [isTyped, setTyped] = useState(false);
+  useTimeout(() => setTyped(true), 700, { autoInvoke: true });
   if (url === undefined) return null;
-  const alt = `The ${name}`;
+  if (hasFailed) return <Hint>The {name} cannot be loaded.</Hint>;
   const look = { className: `preview-${name}`, style: pictureStyles[name] };
+  const label = { role: 'img', 'aria-label': `The ${name}` };
   // The policy of the page allows only https.
-  if (hasFailed || loadedUrl !== url || !url.startsWith('https:')) {
-    return (
-      <Box
-        component="span"
-        bd="1px dashed"
-        display="inline-block"
-        role="img"
-        aria-label={`${alt}, not loaded`}
-        {...look}
-      />
-    );
+  if (!isTyped || !url.startsWith('https:')) {
+    return <Box component="span" bd="1px dashed" display="inline-block" {...label} {...look} />;
   }
   // Another site's server need not learn where the console runs.
   return (
-    <img src={url} alt={alt} referrerPolicy="no-referrer" onError={() => onError(url)} {...look} />
+    <img
+      src={url}
+      alt=""
+      referrerPolicy="no-referrer"
+      onError={() => setFailed(true)}
+      {...label}
+      {...look}
+    />
   );
 }
 

@@ -1,22 +1,19 @@
-import { Button, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { countText } from '../../contract/text/text.ts';
 import { publicNames } from '../../contract/wire/project.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { settingText, settingTexts } from '../../contract/wording/setting-texts.ts';
 import { useProject } from './calls.ts';
 import { monthEndText, timeText } from './format.ts';
-import { keyTexts, useColors } from './frame.tsx';
 import { SiteSnippet } from './overview-view.tsx';
 import { useSession } from './session.ts';
-import { Card, Choice, Copied, Fact, Hint, Pending, View } from './view.tsx';
+import { Card, Copied, Fact, Hint, Pending, View } from './view.tsx';
 
-/** Which project it is, what a page needs, its limits, and whose key this is. */
+/** Which project it is, what a page needs, and its limits. */
 export function SettingsView() {
-  const { access, projectId, signOut } = useSession();
+  const { projectId } = useSession();
   const query = useProject();
   const project = query.data;
-  const { name, role } = keyTexts(access);
-  const colors = useColors();
   return (
     <View title="Settings">
       <Pending of={[query]} heights={[230, 320]} />
@@ -48,20 +45,6 @@ export function SettingsView() {
               <SiteSnippet {...project} />
             </Card>
           )}
-          <Card title="Appearance">
-            <Choice {...colors} />
-          </Card>
-          <Card title="This key">
-            <dl className="stacked">
-              <Fact name="Role">{role}</Fact>
-              <Fact name="Name">
-                <bdi>{name}</bdi>
-              </Fact>
-            </dl>
-            <Button variant="default" onClick={signOut} style={{ alignSelf: 'start' }}>
-              Sign out
-            </Button>
-          </Card>
         </Stack>
       </SimpleGrid>
     </View>

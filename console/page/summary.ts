@@ -15,6 +15,11 @@ import { dateText, monthEndText } from './format.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** Tests are in no rate and no notice. */
+export function withoutTests(list: NotificationList): NotificationList {
+  return { ...list, notifications: list.notifications.filter(({ test }) => !test) };
+}
+
 /**
  * The broadcasts whose counts tell the audience of that time, the oldest first: to everyone without a condition,
  * and attempted for everyone.
@@ -72,7 +77,8 @@ export function growthOf(
 }
 
 /** The counts of all notifications of the last 30 days that have ended, as far as the list goes. */
-export function monthOf({ notifications, nextCursor }: NotificationList, nowMs: number) {
+export function monthOf(list: NotificationList, nowMs: number) {
+  const { notifications, nextCursor } = withoutTests(list);
   const startMs = nowMs - 30 * dayMs;
   const recent = notifications.filter(({ sentAt }) => Date.parse(sentAt) >= startMs);
   const sum = { pushes: 0, delivered: 0, shown: 0, clicked: 0 };
@@ -106,9 +112,10 @@ const nearLimit = 0.8;
 /** The most urgent notice: a limit that is reached, the latest notification if part of it was lost, a limit that is near. */
 export function noticeOf(
   { subscribers, subscriberCap, sentThisMonth, monthlySendCap, month }: ProjectResult,
-  { notifications }: NotificationList,
+  list: NotificationList,
   nowMs: number,
 ): Notice | undefined {
+  const { notifications } = withoutTests(list);
   const limits = [
     {
       limit: `${countText(subscriberCap ?? 0)} subscribers`,

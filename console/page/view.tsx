@@ -368,13 +368,9 @@ export const LinkButton = (props: { href: string; onClick?: () => void; children
   <Button variant="default" component="a" style={{ alignSelf: 'start' }} {...props} />
 );
 
-interface DialogProps {
-  readonly question: Question | undefined;
-  readonly onClose: () => void;
-}
-
 /** Asks over the page, in a dialog of the browser's own: it keeps the focus, and gives it back. */
-export function Dialog({ question, onClose }: DialogProps) {
+export function Dialog(props: { question: Question | undefined; onClose: () => void }) {
+  const { question, onClose } = props;
   const element = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = element.current!;
@@ -386,8 +382,12 @@ export function Dialog({ question, onClose }: DialogProps) {
     onClose();
     question!.onConfirm(values);
   };
+  // The event comes later than the focus goes back: somebody may have asked again by then.
+  const closed = () => {
+    if (!element.current!.open) onClose();
+  };
   return (
-    <dialog ref={element} aria-label={question?.title} onClose={onClose}>
+    <dialog ref={element} aria-label={question?.title} onClose={closed}>
       {question && (
         <form onSubmit={submitting(confirm)}>
           <Title order={2} mb="xs">

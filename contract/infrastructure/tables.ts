@@ -13,16 +13,16 @@ export const tableVariables = {
 export type TableName = keyof typeof tableVariables;
 export type TableVariable = (typeof tableVariables)[TableName];
 
-/** What the items of each table are found by, and whether they expire. */
+/** What the items of each table are found by, whether they expire, and how the table is kept. */
 export const tableKeys = {
   projects: { partitionKey: 'projectId' },
-  vapidKeys: { partitionKey: 'projectId' },
-  identityKeys: { partitionKey: 'projectId' },
+  vapidKeys: { partitionKey: 'projectId', isUseLogged: true },
+  identityKeys: { partitionKey: 'projectId', isUseLogged: true },
   subscriptions: { partitionKey: 'projectPart', sortKey: 'endpointHash', hasBinarySortKey: true },
   usage: { partitionKey: 'projectRef', sortKey: 'period' },
   notifications: { partitionKey: 'projectRef', sortKey: 'notificationId', expires: true },
   deliveries: { partitionKey: 'id', expires: true },
-  rateLimits: { partitionKey: 'bucket', expires: true },
+  rateLimits: { partitionKey: 'bucket', expires: true, hasNoRecovery: true },
 } as const satisfies Readonly<Record<TableName, TableKey>>;
 
 export interface TableKey {
@@ -32,6 +32,13 @@ export interface TableKey {
   readonly hasBinarySortKey?: true;
   /** Whether DynamoDB deletes items after their `expiresAt`, in epoch seconds. */
   readonly expires?: true;
+  /**
+   * Whether it is encrypted with the account's key `aws/dynamodb`, each use of which CloudTrail logs. It does not log the use
+   * of the default key, which AWS owns.
+   */
+  readonly isUseLogged?: true;
+  /** Whether it cannot be restored to any second of the last 35 days, DynamoDB's default, as the others can. */
+  readonly hasNoRecovery?: true;
 }
 
 /**

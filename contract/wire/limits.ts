@@ -38,6 +38,8 @@ export const limits = {
   appBadge: 99_999,
   /** Entries in `userIds`, duplicates included, and in `recipients`. */
   userIds: 1000,
+  /** Users of a send that is a test. */
+  testUsers: 5,
   /** Values of one recipient, and characters of each. */
   values: 50,
   valueLength: 500,

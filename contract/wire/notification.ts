@@ -197,6 +197,20 @@ export const deliveryCountsSchema = z.object({
 /** Content of a notification, and its options. */
 export const notificationContentSchema = object(contentShape);
 
+/** What is in no rate must not be a broadcast. */
+const isSmallTest = z.refine<{
+  readonly test?: boolean | undefined;
+  readonly userIds?: readonly string[] | undefined;
+  readonly recipients?: Recipients | undefined;
+}>(
+  ({ test, userIds, recipients }) =>
+    test !== true || ((userIds ?? recipients)?.length ?? Infinity) <= limits.testUsers,
+  {
+    error: `needs "userIds" or "recipients" with at most ${limits.testUsers} users`,
+    path: ['test'],
+  },
+);
+
 /** Body of send. Unknown fields are refused: a mistyped `userIds` must never become a broadcast. */
 export const sendSchema = z
   .strictObject(
@@ -213,11 +227,12 @@ export const sendSchema = z
         ),
       ),
       recipients: z.optional(recipientsSchema),
+      test: z.optional(z.boolean({ error: 'must be true or false' })),
       ...conditionsSchema.shape,
     },
     { error: wrong('must be an object') },
   )
-  .check(...contentCombinations, checkRecipients());
+  .check(...contentCombinations, checkRecipients(), isSmallTest);
 
 /** The body of send as a caller writes it. */
 export type SendRequest = z.input<typeof sendSchema>;
@@ -270,6 +285,8 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   sentAt: z.iso.datetime(),
   /** The name of the member who sent it. Absent: it was sent with the secret key. */
   sentBy: z.optional(z.string()),
+  /** Whether it was sent as a test. Absent: it was not. */
+  test: z.optional(z.literal(true)),
   /** At least this many subscribers were not attempted. Absent: all were. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,

@@ -22,6 +22,8 @@ const audienceCounts = z.object({
   seenWithinDays: z.record(z.enum(countedDays), count),
   /** By the name of the channel. */
   channels: z.record(z.string(), count),
+  /** By the name of the push service, or an origin. One may accept messages for browsers that nobody has any more. */
+  pushServices: z.record(z.string(), z.object({ subscribers: count, seenWithin30Days: count })),
 });
 export type AudienceCounts = z.infer<typeof audienceCounts>;
 

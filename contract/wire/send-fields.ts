@@ -332,6 +332,8 @@ export const audienceFields = {
     sample: [{ userId: 'ada', values: { name: 'Ada' } }],
     invalid: ['ada'],
   },
+  /** Whether it is a test: in no rate, and no notice. */
+  test: { seenBy: 'service', group: 'To', ...flag, sample: true, invalid: 'yes' },
   ...conditionFields,
 } as const satisfies Readonly<Record<string, AudienceField>>;
 

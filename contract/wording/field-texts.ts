@@ -311,6 +311,10 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     placeholder: 'userId,name,order\nada,Ada,1042',
     blank: 'Enter a line of names, and one for each user id',
   },
+  test: {
+    description: `A test, to at most ${limits.testUsers} users. It counts against the caps. The console leaves it out of rates and notices.`,
+    label: 'Test',
+  },
   channels: {
     description: `Only subscriptions with at least one of these channels, at most ${limits.channels}.`,
     label: 'Channels',

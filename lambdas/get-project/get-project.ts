@@ -50,15 +50,15 @@ export async function getProject(
     month,
     ...rateLimitsOf(settings, deployed.rateLimitPerMinute),
     createdAt,
-    ...(sampled && { sample: await countsOf(sampled, now) }),
+    ...(sampled && { sample: countsOf(sampled, now) }),
   };
 }
 
-async function countsOf(
+function countsOf(
   sampled: Awaited<ReturnType<ProjectDependencies['sample']>>,
   now: Date,
-): Promise<AudienceCounts> {
-  const counts = await countAudience(sampled, now);
+): AudienceCounts {
+  const counts = countAudience(sampled, now);
   const channels = channelsByCount(counts).slice(0, limits.sampledChannels);
   return { ...counts, channels: Object.fromEntries(channels) };
 }

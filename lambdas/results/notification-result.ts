@@ -53,7 +53,7 @@ export function notificationResult(
   { slices, shown, clicked }: Delivery,
   now: Date,
 ): NotificationResult {
-  const { id, content, division, sentAt, sentBy } = notification;
+  const { id, content, division, sentAt, sentBy, test } = notification;
   const { status, counts, reached } = summaryOf(notification, slices, now);
   const { attempted, delivered, removed, failed, failures, unreached } = counts;
   const usersReached = reached.reduce((sum, bits) => sum + countReached(bits), 0);
@@ -66,6 +66,7 @@ export function notificationResult(
     status,
     sentAt: sentAt.toISOString(),
     ...(sentBy === undefined ? {} : { sentBy }),
+    ...(test && { test }),
     attempted,
     delivered,
     removed,

@@ -126,6 +126,7 @@ function newNotification(
 ): NewNotification {
   const conditions = conditionsOf(request);
   const content = contentOf(request);
+  const test = request.test ? true : undefined;
   // Values that no placeholder uses may be anything, and have no meaning.
   const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
@@ -134,6 +135,7 @@ function newNotification(
     content,
     sentAt,
     sentBy,
+    test,
     id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
@@ -147,7 +149,10 @@ function newNotification(
         ? undefined
         : {
             keyHash: keyHashOf(idempotencyKey),
-            requestHash: requestHash(idempotencyKey, { ...content, ...conditions, ...users }),
+            requestHash: requestHash(idempotencyKey, {
+              ...{ ...content, ...conditions, ...users },
+              ...(test && { test }),
+            }),
           },
   };
 }

@@ -13,6 +13,7 @@ import type { Conditions } from '../../contract/wire/content.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
+import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
   hashRanges,
@@ -418,9 +419,9 @@ export async function removeFound(
   return removed;
 }
 
-type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels'>;
-const counted = projection<Counted>({ updatedAt: true, channels: true });
-type Pages = AsyncIterable<readonly Counted[]> | Iterable<readonly Counted[]>;
+type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels' | 'origin'>;
+
+const counted = projection<Counted>({ updatedAt: true, channels: true, origin: true });
 
 /** Subscriptions of a sample: all of a project with fewer. */
 const sampleSize = 1000;
@@ -430,11 +431,8 @@ const sampleSize = 1000;
  * whose order they are read, are evenly distributed.
  */
 export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string) {
-  return (
-    project: ProjectRef,
-    abortSignal?: AbortSignal,
-  ): Promise<readonly (readonly Counted[])[]> =>
-    Promise.all(
+  return async (project: ProjectRef, abortSignal?: AbortSignal): Promise<readonly Counted[]> => {
+    const parts = await Promise.all(
       Array.from({ length: partCount }, async (_, part) => {
         const { Items = [] } = await dynamo.send(
           new QueryCommand({
@@ -449,35 +447,35 @@ export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string
         return Items as Counted[];
       }),
     );
+    return parts.flat();
+  };
 }
 
-/**
- * Counts how many subscribers a send with each condition would select.
- * @param pages subscriptions of a project.
- * @param onProgress gets how many were counted so far.
- */
-export async function countAudience(
-  pages: Pages,
-  now: Date,
-  onProgress: (counted: number) => void = () => {},
-): Promise<AudienceCounts> {
-  const since = countedDays.map((days) => seenSince(now.getTime(), Number(days)));
-  const seen = countedDays.map(() => 0);
-  const byChannel = new Map<string, number>();
-  let subscribers = 0;
-  for await (const page of pages) {
-    for (const { updatedAt, channels = [] } of page) {
-      for (const [index, time] of since.entries()) if (updatedAt >= time) seen[index]! += 1;
-      for (const name of channels) byChannel.set(name, (byChannel.get(name) ?? 0) + 1);
-    }
-    subscribers += page.length;
-    onProgress(subscribers);
-  }
+/** Counts how many subscriptions a send with each condition would select, and those of each push service. */
+export function countAudience(subscriptions: readonly Counted[], now: Date): AudienceCounts {
+  const isSeen = (days: string) => {
+    const since = seenSince(now.getTime(), Number(days));
+    return ({ updatedAt }: Counted) => updatedAt >= since;
+  };
+  const countBy = (keysOf: (one: Counted) => readonly string[], of = subscriptions) => {
+    const counts = new Map<string, number>();
+    for (const key of of.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    return counts;
+  };
+  // Also of an origin that the deployment no longer accepts.
+  const serviceOf = ({ origin }: Counted) => [pushServiceOf(origin, []) ?? origin];
+  const seen = countBy(serviceOf, subscriptions.filter(isSeen('30')));
   return {
-    subscribers,
+    subscribers: subscriptions.length,
     seenWithinDays: Object.fromEntries(
-      countedDays.map((days, index) => [days, seen[index]!]),
+      countedDays.map((days) => [days, subscriptions.filter(isSeen(days)).length]),
     ) as AudienceCounts['seenWithinDays'],
-    channels: Object.fromEntries(byChannel),
+    channels: Object.fromEntries(countBy(({ channels = [] }) => channels)),
+    pushServices: Object.fromEntries(
+      [...countBy(serviceOf)].map(([name, subscribers]) => [
+        name,
+        { subscribers, seenWithin30Days: seen.get(name) ?? 0 },
+      ]),
+    ),
   };
 }

@@ -164,6 +164,8 @@ export interface NotificationItem extends Division {
   readonly sentAt: string;
   /** The name of the member who sent it. Absent: it was sent with the secret key. */
   readonly sentBy?: string | undefined;
+  /** Whether it is a test. */
+  readonly test?: true | undefined;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }

@@ -35,6 +35,8 @@ export interface StoredNotification {
   readonly sentAt: Date;
   /** The name of the member who sent it, if it was one. */
   readonly sentBy?: string | undefined;
+  /** Whether it is a test. */
+  readonly test?: true | undefined;
 }
 
 export type NotificationStore = ReturnType<typeof notificationStore>;
@@ -102,6 +104,7 @@ function fromItem({
   content,
   sentAt,
   sentBy,
+  test,
   ...item
 }: NotificationItem): StoredNotification {
   const { users, subscribers, conditions, slices, countersPerSlice } = item;
@@ -120,6 +123,7 @@ function fromItem({
     },
     sentAt: new Date(sentAt),
     sentBy,
+    test,
   };
 }
 

@@ -226,7 +226,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   }
 
   function putNotification(notification: NewNotification) {
-    const { project, id, content, division, sentAt, sentBy } = notification;
+    const { project, id, content, division, sentAt, sentBy, test } = notification;
     const Item: NotificationItem = {
       projectRef: project,
       notificationId: id,
@@ -234,6 +234,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       ...division,
       sentAt: sentAt.toISOString(),
       sentBy,
+      test,
       expiresAt: expiryOf(sentAt),
     };
     return {

@@ -109,7 +109,7 @@ test('a paused project stays paused', async () => {
 });
 
 test('with 50 registrations and removals a second the counter is exact', async () => {
-  const { project, stored } = await projectWith(200, 0);
+  const { project, stored } = await projectWith(40, 0);
   await setPart(project, 'subscribers#3', 5000);
   let [isOver, busy] = [false, 0];
   const visitors = Array.from({ length: 10 }, async (_, visitor) => {

@@ -40,7 +40,10 @@ const owner: ProjectResult = { ...project, access: { role: 'owner' } };
 const empty: ProjectResult = {
   ...project,
   subscribers: 0,
-  sample: { subscribers: 0, seenWithinDays: { 7: 0, 30: 0, 90: 0, 365: 0 }, channels: {} },
+  sample: {
+    ...{ subscribers: 0, seenWithinDays: { 7: 0, 30: 0, 90: 0, 365: 0 } },
+    ...{ channels: {}, pushServices: {} },
+  },
 };
 
 /** A folder for pictures of all views, such as those of the documentation. Default: none are made. */
@@ -616,6 +619,8 @@ function findHiddenFocus(): readonly string[] {
       'main :is(a, button, input, select, textarea, summary, [tabindex="0"])',
     ),
   ].filter((element) => element.checkVisibility() && element.tabIndex >= 0);
+  // The focus scrolls only when it comes.
+  (document.activeElement as HTMLElement).blur();
   return stops.flatMap((stop) => {
     stop.focus();
     // Disabled, or behind a dialog.

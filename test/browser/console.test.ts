@@ -39,7 +39,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.click('summary', 'Add a user id');
     await tab.type('User id', 'ada');
     await tab.click('button', 'Subscribe');
-    await tab.expectText('#browser-lead', 'Waiting for your decision: allow or block');
+    await tab.expectText('#browser-lead', 'Allow notifications if the browser asks.');
     await firefox.allowNotifications();
     await tab.expectText('#browser-status', 'Subscribed');
     expect(await stack.subscriptions(stack.demo)).toMatchObject([{ userId: 'ada' }]);

@@ -15,16 +15,19 @@ const refusals = (fields: object) => issuesIn({ title: 'a', ...fields });
 
 const rows = Object.entries(sendFields);
 /** What rows require, so that only the field itself can be refused. */
-const required = { tag: 'a', url: 'https://example.com/' };
+const requiredBy = (name: string) => ({
+  ...{ tag: 'a', url: 'https://example.com/' },
+  ...(name === 'test' && { userIds: ['ada'] }),
+});
 
 test.each(rows)('a sample of %s is accepted, and kept as it is', (name, { sample }) => {
   const title = name === 'recipients' ? 'Hello {{name}}' : 'a';
-  const request = { title, ...required, [name]: sample };
+  const request = { title, ...requiredBy(name), [name]: sample };
   expect(sendSchema.parse(request)).toEqual(request);
 });
 
 test.each(rows)('of %s, what is invalid is refused', (name, { invalid }) => {
-  const paths = refusals({ ...required, [name]: invalid }).map(
+  const paths = refusals({ ...requiredBy(name), [name]: invalid }).map(
     (refusal) => refusal.split(/[:[]/)[0],
   );
   expect(paths).toEqual([name]);
@@ -143,11 +146,11 @@ test.each<[string, readonly unknown[], readonly unknown[], string]>([
   ],
 ])('%s is accepted up to its bounds, and refused beyond them', (name, accepted, refused, rule) => {
   for (const value of accepted) {
-    const request = { title: 'a', ...required, [name]: value };
+    const request = { title: 'a', ...requiredBy(name), [name]: value };
     expect(sendSchema.parse(request)).toEqual(request);
   }
   for (const value of refused) {
-    expect(refusals({ ...required, [name]: value })).toEqual([`${name}: ${rule}`]);
+    expect(refusals({ ...requiredBy(name), [name]: value })).toEqual([`${name}: ${rule}`]);
   }
 });
 

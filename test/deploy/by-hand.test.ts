@@ -88,10 +88,12 @@ test('the role of the pipeline may do what the pipeline does, and no more', asyn
 test('the role of the pipeline reads about its stacks only, where AWS can limit that', () => {
   const { Statement } = JSON.parse(readFileSync('examples/pipeline/permissions.json', 'utf8'));
   const unlimited = (Statement as Statement[]).filter(({ Resource }) => Resource.includes('*'));
-  // Numbers of the account, and the states of alarms: AWS gives composite ones only with all others.
+  // Numbers of the account, names of tables and backups, and the states of alarms: AWS limits none of them.
   expect(unlimited.flatMap(({ Action }) => Action)).toEqual([
     'lambda:GetAccountSettings',
     'cloudwatch:DescribeAlarms',
+    'dynamodb:ListTables',
+    'dynamodb:ListBackups',
   ]);
 });
 
@@ -101,8 +103,12 @@ interface Statement {
 }
 
 const allowedToEverybody = 'sts:GetCallerIdentity';
-/** Of `doctor --deliver`, which needs a service, of an update that changes a warmed table, and of a confirmed address. */
-const notHere = /^(dynamodb:(?!DescribeContinuousBackups|Scan)|sns:)/;
+/**
+ * Of `doctor --deliver`, which needs a service, of `tables restore`, of an update that changes a warmed table, and of a
+ * confirmed address.
+ */
+const notHere =
+  /^(dynamodb:(?!DescribeContinuousBackups|DescribeTimeToLive|ListTagsOfResource|Scan)|sns:)/;
 
 function actionOf({ service, operation }: Call): string {
   return service === 'apigateway' ? 'apigateway:GET' : `${service}:${operation}`;
@@ -111,10 +117,11 @@ function actionOf({ service, operation }: Call): string {
 /** The ARN of what a call is about. */
 function resourceOf({ service, input }: Call): string {
   const inAccount = `arn:aws:${service}:eu-west-1:111122223333:`;
-  const { StackName, RoleArn, Name, FunctionName, TableName } = input;
+  const { StackName, RoleArn, Name, FunctionName, TableName, ResourceArn } = input;
   if (StackName)
     return StackName.startsWith('arn:') ? StackName : `${inAccount}stack/${StackName}/1`;
-  if (RoleArn) return RoleArn;
+  const given = RoleArn ?? ResourceArn;
+  if (given) return given;
   if (FunctionName) return `${inAccount}function:${FunctionName}`;
   if (TableName) return `${inAccount}table/${TableName}`;
   if (Name) return `${inAccount}parameter${Name}`;

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { createBrowserKeys } from '../../admin/browser.ts';
 import { projectTables } from '../../admin/project-tables.ts';
@@ -6,6 +8,7 @@ import type { OldWorker } from '../../contract/wire/message.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import type { VapidKeyItem } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { signUserId } from '../../sdk/server/carillon-server.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import type { ProjectCredentials } from '../fixtures/service.ts';
 import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
@@ -16,8 +19,9 @@ let second: ServiceOperator;
 beforeAll(async () => {
   first = await startServiceOperator();
   // The simulated browsers are at the push service of the first stack.
-  const { settings } = first.service.stack;
-  second = await startServiceOperator({}, { settings });
+  const { settings, pushService } = first.service.stack;
+  const environment = { EXTRA_PUSH_ORIGINS: pushService.origin };
+  second = await startServiceOperator({ environment }, { settings });
 });
 afterAll(async () => {
   await second.stop();
@@ -67,6 +71,93 @@ test('a project that is exported and imported into a second stack has the same s
   expect(await subscriptionsOf(first)).toHaveLength(60);
   expect(await subscriptionsOf(second)).toEqual(await subscriptionsOf(first));
   expect((await second.service.usage(projectId)).subscribers).toBe(60);
+});
+
+test('a project is moved to a second stack during a rotation, with all but its results', async () => {
+  const { service, folder, run } = first;
+  const project = await service.createProject({
+    monthlySendCap: 50,
+    trackPerMinute: 7,
+    userIds: 'signed',
+  });
+  const { projectId, secretKey, identityKey } = project;
+  const signed = (userId: string, key: string) => ({
+    userId,
+    userIdSignature: signUserId(key, userId),
+  });
+  const register = async (
+    { service: at }: ServiceOperator,
+    browser: SimulatedBrowser,
+    choice: object,
+  ) => {
+    const body = { ...browser.toJSON(), ...choice };
+    const { status } = await at.call(routes.subscribe, { parameters: { projectId }, body });
+    return status;
+  };
+  const browsers = [await service.subscribe(project), await service.subscribe(project)];
+  expect(await register(first, browsers[0]!, signed('ann', identityKey))).toBe(201);
+  await service.send(project, { title: 'Before' });
+  const { registry } = service;
+  await registry.rotateVapid(projectId);
+  const rotated = await registry.get(projectId);
+  browsers.push(
+    await service.subscribe({ ...project, applicationServerKey: rotated.vapidPublicKey }),
+  );
+  const hourMs = 60 * 60_000;
+  const later = await registry.rotateKey(projectId, randomBytes, hourMs);
+  const laterIdentity = await registry.rotateIdentityKey(projectId, randomBytes, hourMs);
+  const member = { name: 'Ann', role: 'sender', random: randomBytes } as const;
+  const { key: memberKey } = await registry.invite(projectId, member);
+
+  const file = `${folder.path}/${projectId}.project`;
+  expect(await run(['export', projectId, file])).toMatchObject({ code: 0 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const imported = await second.run(['import', file, '--json']);
+  expect(JSON.parse(imported.output)).toMatchObject({
+    ...{ projectId, keys: 'kept', members: ['Ann'], subscriptions: 3, keyDropped: 0 },
+  });
+
+  const there = (key: string, name: 'getProject' | 'listNotifications') =>
+    second.service.call(routes[name], {
+      parameters: { projectId },
+      headers: { authorization: `Bearer ${key}` },
+    });
+  for (const key of [secretKey, later.secretKey, memberKey]) {
+    expect((await there(key, 'getProject')).status).toBe(200);
+  }
+  const here = await service.call(routes.getProject, {
+    parameters: { projectId },
+    headers: { authorization: `Bearer ${secretKey}` },
+  });
+  expect((await there(secretKey, 'getProject')).body).toEqual(here.body);
+  expect((await there(secretKey, 'listNotifications')).body).toEqual({ notifications: [] });
+  for (const [key, status] of [
+    [identityKey, 201],
+    [laterIdentity.identityKey, 201],
+    [`carillon_id_${'x'.repeat(43)}`, 403],
+  ] as const) {
+    expect(await register(second, browsers[1]!, signed('bob', key))).toBe(status);
+  }
+  const { body } = await second.service.send(project, { title: 'After' });
+  expect(body).toMatchObject({ attempted: 3, delivered: 3 });
+  expect(browsers.map(({ messages }) => messages.at(-1)!.text.includes('After'))).toEqual([
+    ...[true, true, true],
+  ]);
+  expect(await second.service.usage(projectId)).toMatchObject({ subscribers: 3, sends: 2 });
+
+  // A file creates a project only.
+  const before = await second.service.registry.get(projectId);
+  const again = await second.run(['import', file]);
+  expect(again).toMatchObject({
+    code: 1,
+    messages: expect.stringContaining('Nothing was changed.'),
+  });
+  expect(await second.service.registry.get(projectId)).toEqual(before);
+  await second.service.registry.remove(projectId);
+  const renewed = await second.run(['import', file, '--new-keys']);
+  expect(renewed.output).toMatch(/Keys +new secret key, printed only once: carillon_sk_/);
+  expect(renewed.output).toMatch(/Members +none/);
+  expect(await second.service.registry.members(projectId)).toEqual([]);
 });
 
 test('a project with a pair of its own also sends to the subscriptions of another service, under the pair of that', async () => {

@@ -72,17 +72,21 @@ test.each<[string, SetSettings, number | null, number | null]>([
   });
 });
 
-test('a sample counts the subscribers by when they were seen, and by channel', async () => {
+test('a sample counts the subscribers by when they were seen, by channel and by push service', async () => {
   const project = await service.createProject({ subscriberCap: null });
+  const browsers: { readonly endpoint: string }[] = [];
   for (let index = 0; index < 20; index += 1) {
     const channels = index < 5 ? ['news', 'sales'] : index < 8 ? ['news'] : [];
-    await service.subscribe(project, undefined, channels);
+    browsers.push(await service.subscribe(project, undefined, channels));
   }
   const { sample } = await read(project, '?sample=subscribers');
   expect(sample).toEqual({
     subscribers: 20,
     seenWithinDays: { 7: 20, 30: 20, 90: 20, 365: 20 },
     channels: { news: 8, sales: 5 },
+    pushServices: {
+      [new URL(browsers[0]!.endpoint).origin]: { subscribers: 20, seenWithin30Days: 20 },
+    },
   });
   expect(await read(project)).not.toHaveProperty('sample');
 });

@@ -2,7 +2,11 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDbHook } from 'aws-emulator/dynamodb-proxy';
 import { createBrowserKeys } from '../../admin/browser.ts';
 import { pushMessage } from '../../contract/wire/message.ts';
-import { acceptedSendSchema, type NotificationResult } from '../../contract/wire/notification.ts';
+import {
+  acceptedSendSchema,
+  type NotificationList,
+  type NotificationResult,
+} from '../../contract/wire/notification.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { sampleContent } from '../../contract/wire/send-fields.ts';
 import {
@@ -281,6 +285,33 @@ test('a send to channels reaches only the browsers that have any of them, each o
   const personal = await service.send(project, { ...toChannels, recipients });
   expect(personal.body).toMatchObject({ attempted: 2, delivered: 2 });
   expect(received(browsers)).toEqual([1, 3, 2, 0, 0]);
+});
+
+test('a test goes to at most five users, counts against the cap, and is listed as one', async () => {
+  const { sends } = await service.usage(project.projectId);
+  await service.subscribe(project, 'ada');
+  const userIds = ['ada', 'b', 'c', 'd', 'e'];
+  const { body } = await service.send(project, { title: 'T', userIds, test: true });
+  expect(body).toMatchObject({ delivered: 1 });
+  const recipients = [{ userId: 'ada', values: { name: 'Ada' } }];
+  const personal = await service.send(project, { title: '{{name}}', recipients, test: true });
+  expect(personal.status).toBe(201);
+  expect(await service.usage(project.projectId)).toMatchObject({ sends: sends + 2 });
+  const { body: list } = await callWithValidRequest<NotificationList>(
+    service,
+    project,
+    'listNotifications',
+  );
+  expect(list.notifications.slice(0, 2).map(({ test: isTest }) => isTest)).toEqual([true, true]);
+  const { body: other } = await service.send(project, { title: 'T', userIds, test: false });
+  const { body: found } = await callWithValidRequest(service, project, 'getNotification', {
+    parameters: { notificationId: other.id },
+  });
+  expect(found).not.toHaveProperty('test');
+  for (const audience of [{}, { channels: ['news'] }, { userIds: [...userIds, 'f'] }]) {
+    const refused = await service.send(project, { title: 'T', ...audience, test: true });
+    expect(refused).toMatchObject({ status: 400, body: { error: { issues: [{ path: 'test' }] } } });
+  }
 });
 
 test('a send to those seen within days leaves out whose last subscribe request is older, plus a day', async () => {

@@ -236,16 +236,9 @@ export function SendView() {
           </Flex>
         )}
         {!isWide && !isLocked && (
-          <Box
-            className="send-bar ruled"
-            bottom={0}
-            m="0 -16px -48px"
-            p="10px 16px"
-            bg="var(--mantine-color-default)"
-            style={{ zIndex: 5 }}
-          >
+          <div className="send-bar ruled" style={bar}>
             {actions}
-          </Box>
+          </div>
         )}
       </Box>
     </View>
@@ -347,32 +340,25 @@ function useTest(testTo: (userId: string) => SendRequest) {
   };
 }
 
-interface SectionProps {
-  readonly title?: string;
-  /** Whether its fields cannot be changed. */
-  readonly isLocked?: boolean;
-  readonly children: ReactNode;
-}
+/** To the edges of the page. */
+const bar = {
+  ...{ bottom: 0, zIndex: 5, margin: '0 -16px -48px', padding: '10px 16px' },
+  background: 'var(--mantine-color-default)',
+};
 
-function Section({ title, isLocked, children }: SectionProps) {
+/** A part of the form. @param isLocked whether its fields cannot be changed. */
+function Section(props: { title?: string; isLocked?: boolean; children: ReactNode }) {
+  const { title, isLocked, children } = props;
+  const padding = title === 'Message' ? '0 0 28px' : '28px 0';
   return (
-    <Box
-      component="fieldset"
-      disabled={isLocked}
-      m={0}
-      p={0}
-      pt={title === 'Message' ? 0 : 28}
-      pb={28}
-      miw={0}
-      className="section"
-    >
+    <fieldset disabled={isLocked} className="section" style={{ margin: 0, minWidth: 0, padding }}>
       {title && (
         <Title order={2} mb={14}>
           {title}
         </Title>
       )}
       {children}
-    </Box>
+    </fieldset>
   );
 }
 
@@ -465,6 +451,7 @@ function issuesIn(error: unknown): readonly Issue[] {
 function testOf(notification: SendRequest, recipient: Recipient | undefined) {
   return (userId: string): SendRequest => ({
     ...contentOf(notification),
+    test: true,
     ...(recipient ? { recipients: [{ ...recipient, userId }] } : { userIds: [userId] }),
   });
 }

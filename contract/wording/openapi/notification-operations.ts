@@ -106,6 +106,7 @@ export const notification = component('Notification', notificationSchema, {
   status: statusField,
   sentAt: 'RFC 3339 date-time.',
   sentBy: 'The member who sent it. Absent if it was sent with the secret key.',
+  test: '`true` if it was sent as a test. Absent otherwise.',
   ...asIn('the response of [send](#send)', {
     ...countFields,
     failures: failuresField,

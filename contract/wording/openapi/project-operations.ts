@@ -56,6 +56,9 @@ export const getProject: Operation = {
               fields: dayFields(),
             },
             channels: 'By the name of the channel; the 50 that most have.',
+            pushServices:
+              'By the name of the push service: its subscribers, and how many of them the SDK has seen within 30 ' +
+              'days. Apple also accepts messages for browsers that nobody has any more.',
           },
         },
       }),

@@ -128,12 +128,13 @@ describe('show', () => {
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
+    expect(output).toMatch(/Firefox +1, seen within 30 days: 1\n/);
     expect(output).toMatch(/Notifications in \d{4}-\d\d +0 +limit: 10,000 \(default\)\n/);
     expect(output).toMatch(/Requests per minute +limit: 60 \(default\)\n/);
     expect(await operator.runJson(['show', projectId])).toMatchObject({
       projectId,
       settings: { subscriberCap: 7 },
-      usage: { subscribers: 1, sends: 0 },
+      usage: { subscribers: 1, sends: 0, sample: { subscribers: 1 } },
       limits: { subscriberCap: 7, monthlySendCap: 10_000, rateLimitPerMinute: 60 },
     });
   });
@@ -246,7 +247,9 @@ describe('set', () => {
     expect((await set('--rate-limit=100')).output).toMatch(/Requests per minute +limit: 100\n$/);
     expect(await limitsAfter('getUser=7')).toEqual([100, { getUser: 7 }]);
     const { output } = await operator.runLocal(['show', projectId]);
-    expect(output).toMatch(/Requests per minute +limit: 100\n +getUser +limit: 7\n$/);
+    expect(output).toMatch(
+      /Requests per minute +limit: 100\n +getUser +limit: 7\n\nLatest sends\nNothing was sent\.\n$/,
+    );
     expect(await limitsAfter('getUser=default')).toEqual([100, undefined]);
     expect(await limitsAfter('track=60')).toEqual([100, { track: 60 }]);
     expect(await limitsAfter('default')).toEqual([60, undefined]);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { connect } from '../../../admin/commands/connection.ts';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
@@ -28,8 +29,10 @@ describe('a stack without problems', () => {
       'api throttle': 'skipped',
       'alarm actions': 'skipped',
       alarms: 'skipped',
-      backups: 'skipped',
+      tables: 'ok',
       limits: 'ok',
+      counters: 'ok',
+      sends: 'ok',
       'member keys': 'ok',
     });
   });
@@ -64,7 +67,8 @@ describe('a stack without problems', () => {
 test('a stack with problems has one line for each of them, and ends with code 1', async () => {
   const operator = await startServiceOperator({ accountConcurrency: 10 });
   const project = await operator.service.createProject({ subscriberCap: 1 });
-  await operator.service.subscribe(project);
+  const browser = await operator.service.subscribe(project);
+  browser.behave({ status: 503 });
   const { dynamo, stack } = operator.service;
   const longAgo = () => new Date('2025-01-01T00:00:00Z');
   const registry = projectRegistry(dynamo, projectTables(stack.dynamodb.tables), longAgo);
@@ -74,8 +78,21 @@ test('a stack with problems has one line for each of them, and ends with code 1'
     const connection = await connect(location);
     return { ...connection, settings: { ...connection.settings, SUBSCRIBER_CAP: 5000 } };
   };
+  // Nobody gets what it sends, and a counter is wrong.
+  const { projectId, ref } = await operator.service.createProject();
+  await operator.service.send(project, { title: 'T' });
+  const parts = { projectRef: ref, period: 'subscribers#1' };
+  await dynamo.send(
+    new UpdateCommand({
+      TableName: stack.dynamodb.tables.USAGE_TABLE,
+      Key: parts,
+      UpdateExpression: 'SET used = :used',
+      ExpressionAttributeValues: { ':used': 7 },
+    }),
+  );
+  await operator.run(['pause', projectId]);
   const { code, output, messages } = await operator.run(['doctor'], undefined, changed);
-  expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 1.\n' });
+  expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 4.\n' });
   const found = output.trimEnd().split('\n');
   expect(found.filter((line) => !/^(ok|skipped) /.test(line))).toEqual([
     expect.stringMatching(
@@ -83,7 +100,13 @@ test('a stack with problems has one line for each of them, and ends with code 1'
     ),
     expect.stringMatching(/^warning {2}concurrency +Lambda runs 10 functions .* AWS may take days/),
     expect.stringMatching(
-      `^warning {2}limits +Near a limit: ${project.projectId} \\(1 of 1 subscribers\\)\\.`,
+      `^problem {2}limits +Reached: ${project.projectId} \\(1 of 1 subscribers\\)\\. New subscribers get 403, .* look for junk first`,
+    ),
+    expect.stringMatching(
+      `^problem {2}counters +Counted otherwise than stored: the subscribers of ${projectId}\\. .* recount`,
+    ),
+    expect.stringMatching(
+      `^problem {2}sends +.*${project.projectId}, 20.* UTC: Failed: None of 1 was delivered\\. Failures: unavailable 1\\.`,
     ),
     expect.stringMatching(/^warning {2}member keys +Older than a year: .* project-\d+ \(Ann\)\./),
   ]);

@@ -5,8 +5,8 @@ import {
   DescribeTableCommand,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { checkRestoredTables } from '../../../admin/commands/restore.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { checkRestoredTables } from '../../../admin/restored-tables.ts';
 import type { RestoredTables } from '../../../contract/infrastructure/tables.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
@@ -92,23 +92,73 @@ test('a dry run changes nothing, and says what the restore then does', async () 
     output: `${done}This was a dry run: nothing was changed.\n`,
   });
   expect(await operator.registry.find('shop')).toBeUndefined();
-  expect(await restore()).toMatchObject({ code: 0, output: done });
+  expect(await restore({}, ['--keep-keys'])).toMatchObject({ code: 0, output: done });
   expect(await operator.registry.usage('shop')).toMatchObject({ subscribers: 2 });
   expect((await restore({}, ['--dry-run'])).output).toContain(
-    'project exists, 0 subscriptions added, 0 updated, 2 unchanged',
+    'project exists, 0 subscriptions added, 0 updated, 0 unchanged',
   );
   const json = async (...options: readonly string[]) =>
-    JSON.parse((await restore({}, ['--json', ...options])).output);
+    JSON.parse((await restore({}, ['--json', '--add-subscriptions', '--yes', ...options])).output);
   const exists = { projectId: 'shop', project: 'exists', unchanged: 2 };
   expect(await json('--dry-run')).toMatchObject([{ ...exists, dryRun: true }]);
   expect((await json())[0]).not.toHaveProperty('dryRun');
+});
+
+describe('of a missing project', () => {
+  beforeEach(async () => {
+    if (await operator.registry.find('shop')) await operator.registry.remove('shop');
+  });
+
+  const missing = 'Missing, and to be created as of the backup, whose time AWS does not say: shop.';
+
+  test('the operator is asked for its keys', async () => {
+    const { messages, output } = await restore({}, [], { typed: 'new\n' });
+    expect(messages).toContain(missing);
+    expect(messages).toContain('also those that were replaced or revoked since');
+    expect(output).toMatch(/^ {2}Its secret key, printed only once: \S*carillon_sk_/m);
+    const other = await restore({}, ['--yes'], { typed: 'yes\n' });
+    expect(other).toMatchObject({ code: 0, output: expect.stringContaining('project exists') });
+  });
+
+  test('without a terminal, the call says which keys, and nothing is restored before', async () => {
+    const { code, messages } = await restore();
+    expect(code).toBe(1);
+    expect(messages).toMatch(/Use --keep-keys or --new-keys\.\n$/);
+    const { messages: stopped } = await restore({}, [], { typed: 'both\n' });
+    expect(stopped).toContain('Nothing was restored.');
+    expect(await operator.registry.find('shop')).toBeUndefined();
+    expect((await restore({}, ['--keep-keys', '--new-keys'])).code).toBe(2);
+    expect(await restore({}, ['--keep-keys', '--project', 'shop'])).toMatchObject({ code: 0 });
+  });
+});
+
+test('who unsubscribed comes back only after a question that says so', async () => {
+  await restore({}, ['--keep-keys']);
+  const { messages, code } = await restore({}, ['--add-subscriptions'], { typed: 'no\n' });
+  expect(code).toBe(1);
+  expect(messages).toContain('adds to shop the subscriptions of the backup');
+  expect(messages).toContain('who has unsubscribed since is subscribed again');
+});
+
+test('a table of the stack that is missing is named', async () => {
+  const own = projectTables(operator.database.tables);
+  const restoring = checkRestoredTables(
+    operator.database.dynamo,
+    { ...own, usage: restored(own.usage) },
+    { ...own, subscriptions: 'Gone' },
+  );
+  await expect(restoring).rejects.toThrow(
+    'The stack\'s own table Subscriptions, "Gone", does not exist. Bring it back first: carillon tables restore.',
+  );
 });
 
 test.each([
   [[], 'restoring'],
   [['--dry-run'], 'reading'],
 ])('with the options %j, a bar shows how many subscriptions are done', async (options, label) => {
-  const { code, messages } = await restore({}, options, { typed: '' });
+  const { code, messages } = await restore({}, [...options, '--add-subscriptions', '--yes'], {
+    typed: '',
+  });
   expect(code).toBe(0);
   expect(messages).toContain(label);
   expect(messages).toContain('2/2');

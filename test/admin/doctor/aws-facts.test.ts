@@ -8,7 +8,6 @@ import {
   lambdaFacts,
 } from '../../../admin/doctor/aws-facts.ts';
 import { checks, runCheck } from '../../../admin/doctor/checks.ts';
-import { documentClient } from '../../../lambdas/store/dynamo.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 
 let aws: AwsEndpoint;
@@ -28,25 +27,15 @@ beforeEach(() => {
     credentials: { accessKeyId: 'operator', secretAccessKey: 'none' },
   };
   const cloudFormation = new CloudFormationClient(config);
-  const dynamo = documentClient(config);
-  const tables = {
-    projects: 'Projects-1',
-    vapidKeys: 'VapidKeys-1',
-    identityKeys: 'IdentityKeys-1',
-    subscriptions: 'Subscriptions-1',
-    usage: 'Usage-1',
-    notifications: 'Notifications-1',
-  };
   const quotas = { executions: 1000, requestsPerSecond: 9000 };
   facts = awsFacts({
-    ...{ stack: 'MyApp', service: 'MyApp/Push', quotas, cloudFormation, dynamo, tables },
+    ...{ stack: 'MyApp', service: 'MyApp/Push', quotas, cloudFormation },
   });
   functions = lambdaFacts(new LambdaClient(config), facts.functionNames);
   disconnect = () => {
     functions.close();
     facts.close();
     cloudFormation.destroy();
-    dynamo.destroy();
   };
 });
 afterEach(() => {
@@ -208,24 +197,6 @@ test('functions have the reason why they cannot run, and their environment', asy
     { name: 'stale', failure: 'No memory.', environment: {} },
   ]);
   expect(await check('functions')).toMatch(/^problem: Function failed cannot run: The KMS key/);
-});
-
-test('tables without point-in-time recovery are named', async () => {
-  const recovery = (table: unknown, disabled: readonly string[]) => ({
-    ContinuousBackupsDescription: {
-      ContinuousBackupsStatus: 'ENABLED',
-      PointInTimeRecoveryDescription: {
-        PointInTimeRecoveryStatus: disabled.includes(String(table)) ? 'DISABLED' : 'ENABLED',
-      },
-    },
-  });
-  const respond = (...disabled: readonly string[]) =>
-    aws.respond({ DescribeContinuousBackups: ({ TableName }) => recovery(TableName, disabled) });
-  respond('Usage-1');
-  expect(await check('backups')).toMatch(/^problem: Without point-in-time recovery: Usage-1\./);
-  expect(aws.calls).toHaveLength(6);
-  respond();
-  expect(await check('backups')).toMatch(/^ok: /);
 });
 
 test.each([

@@ -8,6 +8,7 @@ const sample: AudienceCounts = {
   subscribers: 1000,
   seenWithinDays: { 7: 500, 30: 800, 90: 1000, 365: 1000 },
   channels: { news: 300, sales: 100 },
+  pushServices: {},
 };
 const some = { to: 'some' } as const;
 const users = { to: 'users' } as const;

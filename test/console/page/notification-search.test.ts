@@ -57,10 +57,17 @@ test.each([
   [{ users: 2, channels: ['news'] }, 'users'],
 ] as const)('the audience %j is of the kind %s', (audience, kind) => {
   const one = { ...sent, audience } as NotificationResult;
-  const kinds = (['any', 'all', 'some', 'users'] as const).filter((wanted) =>
+  const kinds = (['any', 'all', 'some', 'users', 'tests'] as const).filter((wanted) =>
     matches(one, { ...others, audience: wanted }),
   );
   expect(kinds).toEqual(['any', kind]);
+});
+
+test('a test is found among tests, and needs no attention', () => {
+  const one = { ...sent, audience: { users: 1 }, status: 'interrupted', test: true } as const;
+  expect(matches(one, { ...others, audience: 'tests' })).toBe(true);
+  expect(matches(one, { ...others, audience: 'users' })).toBe(false);
+  expect(matches(one, { ...others, stage: 'attention' })).toBe(false);
 });
 
 test('a sender finds the own notifications, not those of the secret key', () => {

@@ -79,6 +79,7 @@ test('without a broadcast that is old enough, there is no growth', () => {
 
 test('the counts of 30 days are added, not those before, and not those that still change', () => {
   const notifications = [
+    sent(0, { test: true }),
     // What has not ended has no rate.
     sent(0, { status: 'sending' }),
     sent(0, { status: 'stopping' }),
@@ -136,6 +137,11 @@ describe('the notice', () => {
     const notice = noticeFor({ subscribers: 90 }, [{ ...failed, ...changes }, sent(2)]);
     expect(notice).toMatchObject({ title, text: expect.stringContaining(text), tone });
     expect(notice!.notificationId).toBe(failed.id);
+  });
+
+  test('is not about a test', () => {
+    expect(noticeFor({}, [{ ...failed, test: true }])).toBeUndefined();
+    expect(noticeFor({}, [sent(0, { test: true }), failed])?.notificationId).toBe(failed.id);
   });
 
   test('passes over what is being sent, and ends with the next notification and with a week', () => {

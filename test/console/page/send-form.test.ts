@@ -14,8 +14,12 @@ import {
 import { conditionsOf } from '../../../contract/wire/content.ts';
 import { sampleContent, sendFields } from '../../../contract/wire/send-fields.ts';
 
-/** Recipients take the place of user ids. */
-const { recipients, ...sampled }: Record<string, unknown> = Object.fromEntries(
+/** Recipients take the place of user ids, and a test has no form. */
+const {
+  recipients,
+  test: _,
+  ...sampled
+}: Record<string, unknown> = Object.fromEntries(
   Object.entries(sendFields).map(([name, { sample }]) => [name, sample]),
 );
 const full: SendForm = {

@@ -1,15 +1,16 @@
 import { getProject } from '../../../lambdas/get-project/get-project.ts';
 import { knownProject } from '../../fixtures/known-project.ts';
 
-test('a sample has the channels that most subscribers have, whatever their names', async () => {
+test('a sample has the channels that most subscribers have, and how many each push service still reaches', async () => {
   const now = new Date('2026-11-20T12:00:00Z');
-  const page = Array.from({ length: 60 }, (_, index) => ({
-    updatedAt: now.getTime(),
+  const subscriptions = Array.from({ length: 60 }, (_, index) => ({
+    updatedAt: now.getTime() - index * 24 * 60 * 60_000,
     channels: [String(index), 'news'],
+    origin: index < 40 ? 'https://web.push.apple.com' : `https://wns2-${index}p.notify.windows.com`,
   }));
   const { sample } = await getProject(
     {
-      sample: async () => [page],
+      sample: async () => subscriptions,
       usage: async () => ({ subscribers: 60, sends: 0, month: '2026-11' }),
       subscriberCap: 1000,
       monthlySendCap: 1000,
@@ -22,4 +23,10 @@ test('a sample has the channels that most subscribers have, whatever their names
   );
   expect(Object.keys(sample!.channels)).toHaveLength(50);
   expect(sample!.channels.news).toBe(60);
+  // Within 30 days, plus one.
+  expect(sample!.seenWithinDays[30]).toBe(32);
+  expect(sample!.pushServices).toEqual({
+    apple: { subscribers: 40, seenWithin30Days: 32 },
+    wns: { subscribers: 20, seenWithin30Days: 0 },
+  });
 });

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { countOf, countText } from '../../contract/text/text.ts';
+import { limitText } from '../../contract/wording/setting-texts.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
+import { type ProjectFile, projectLines, readProjectFile } from '../project-file.ts';
+import { withNewKeys } from '../project-registry.ts';
+import { bringProject } from '../store/arriving-project.ts';
+import { WholeProjects } from '../store/whole-projects.ts';
+import { newCommand } from '../terminal/command-line.ts';
+import { fieldLines, formatTime } from '../terminal/table.ts';
+import { printable } from '../terminal/terminal.ts';
+import { type Context, projectCommand, type RunOnStack } from './command.ts';
+import { writeCompleteFile } from './subscriptions.ts';
+
+export function exportCommand(runOnStack: RunOnStack): Command {
+  return projectCommand(
+    'export',
+    'Writes a project with all that it has but results, to move it to another stack. Protect the file: it contains private keys.',
+    ...['my-site my-site.ndjson', 'my-site my-site.ndjson --yes'],
+  )
+    .argument('<file>', 'file to write', readFileName)
+    .option('--yes', 'replace an existing file without asking')
+    .action((projectId: string, file: string) =>
+      runOnStack(async ({ dynamo, tables, settings, print, next, confirm, withBar }) => {
+        const whole = new WholeProjects(dynamo, tables);
+        const found = await whole.find(projectId);
+        if (found === undefined) throw new ProjectNotFound(projectId);
+        const { project, vapidKey, identityKey } = found;
+        if (!vapidKey || !identityKey) {
+          const message = `VapidKeys or IdentityKeys have nothing of "${projectId}": see docs/backup.md.`;
+          throw new CommandError('keys_missing', message);
+        }
+        if (existsSync(file)) {
+          const effect = `replaces the file ${printable(file)}`;
+          await confirm({ effect, expected: projectId, refusal: 'Nothing was written.' });
+        }
+        const { months, subscribers = 0 } = await whole.usageOf(project.ref);
+        const header = { projectId, exportedAt: new Date().toISOString(), limits: settings };
+        const subscriptions = () => whole.subscriptionsOf(project.ref);
+        const leaving = { project, vapidKey, identityKey, months, subscriptions };
+        let exported = 0;
+        await withBar('exporting', subscribers, (update) => {
+          const lines = projectLines(header, leaving, (written) => {
+            exported = written;
+            update(written);
+          });
+          return writeCompleteFile(file, unchanged(lines));
+        });
+        print(
+          { projectId, file, exported },
+          `Exported "${projectId}" with ${countOf(exported, 'subscription')} to ${printable(file)}.\n` +
+            `It contains private keys. On the other stack:\n\n  ${next(`import ${file}`)}\n`,
+        );
+
+        /** @throws {CommandError} after the last line if the project has changed since the first one. */
+        async function* unchanged(lines: AsyncIterable<string>): AsyncGenerator<string> {
+          yield* lines;
+          if (isDeepStrictEqual(await whole.find(projectId), found)) return;
+          const message = `"${projectId}" was changed during the export. Export it again.`;
+          throw new CommandError('project_changed', message);
+        }
+      }),
+    );
+}
+
+/** @throws {InvalidArgumentError} */
+function readFileName(file: string): string {
+  if (file !== '-') return file;
+  throw new InvalidArgumentError('It contains private keys: name a file.');
+}
+
+export function importProjectCommand(runOnStack: RunOnStack): Command {
+  return newCommand(
+    'import',
+    'Creates the project that a file of export has. Repeat it after an interruption: it continues.',
+    ...['my-site.ndjson --stack Carillon-next', 'my-site.ndjson --new-keys'],
+  )
+    .argument('<file>', 'file of export', readFileName)
+    .addOption(new Option('--new-keys', 'make a new secret key, and leave out the members'))
+    .action((file: string, { newKeys }: { readonly newKeys?: true }) =>
+      runOnStack(async (context) => {
+        const { dynamo, tables, print, withBar } = context;
+        const read = await readProjectFile(file);
+        const { projectId } = read.header;
+        const { project, secretKey } = newKeys
+          ? withNewKeys(read.project, randomBytes)
+          : { project: read.project, secretKey: undefined };
+        const arrival = await withBar('importing', read.count, (onProgress) =>
+          bringProject(
+            dynamo,
+            tables,
+            { ...read, project },
+            { clock: () => new Date(), sleep, onProgress },
+          ),
+        );
+        if (arrival === 'taken') {
+          const message = `This stack has a project "${projectId}", or what is left of one. Nothing was changed.`;
+          throw new CommandError('project_exists', message);
+        }
+        const { created, unchanged, updated, keyDropped } = arrival;
+        const { exportedAt } = read.header;
+        const members = Object.keys(project.members);
+        const subscriptions = created + unchanged + updated;
+        print(
+          {
+            projectId,
+            exportedAt,
+            keys: newKeys ? 'new' : 'kept',
+            secretKey,
+            members,
+            subscriptions,
+            keyDropped,
+          },
+          importText({ ...read, project }, { subscriptions, keyDropped, secretKey }, context),
+        );
+      }),
+    );
+}
+
+interface Imported {
+  readonly subscriptions: number;
+  readonly keyDropped: number;
+  readonly secretKey: string | undefined;
+}
+
+function importText(
+  { header, project }: ProjectFile,
+  { subscriptions, keyDropped, secretKey }: Imported,
+  { paint, settings, next }: Context,
+): string {
+  const { projectId, exportedAt, limits } = header;
+  const names = Object.keys(project.members).map(printable).join(', ');
+  const different = [
+    ['subscriberCap', 'Subscriber cap', 'SUBSCRIBER_CAP'],
+    ['monthlySendCap', 'Notifications a month', 'MONTHLY_SEND_CAP'],
+    ['rateLimitPerMinute', 'Requests per minute', 'RATE_LIMIT_PER_MINUTE'],
+  ] as const;
+  const fields = [
+    ['Exported', formatTime(exportedAt)],
+    [
+      'Keys',
+      secretKey === undefined
+        ? 'as at that time: also one that was replaced since'
+        : `new secret key, printed only once: ${paint('yellow', secretKey)}`,
+    ],
+    ['Members', names || 'none'],
+    ['Subscriptions', countText(subscriptions)],
+    ['Of a dropped key, left out', keyDropped === 0 ? undefined : countText(keyDropped)],
+    ...different.flatMap(([limit, label, name]) =>
+      project.settings[limit] !== undefined || limits[name] === settings[name]
+        ? []
+        : [
+            [
+              label,
+              `${limitText(settings[name])}, this deployment's; there ${limitText(limits[name])}`,
+            ] as const,
+          ],
+    ),
+    ['Paused', project.pausedAt && `as there. To let it send: ${next(`resume ${projectId}`)}`],
+  ] as const;
+  return `Imported ${paint('bold', projectId)}\n${fieldLines(fields, paint)}`;
+}

@@ -1,0 +1,245 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { ProjectTables, RestoredTables } from '../contract/infrastructure/tables.ts';
+import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
+import { projectStore } from '../lambdas/store/projects.ts';
+import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
+import { type RandomSource, withNewKeys } from './project-registry.ts';
+import { countSubscriptions, isCountRight, recount } from './recount.ts';
+import {
+  type Arrival,
+  type ArrivingProject,
+  bringProject,
+  haveSameKeys,
+  putIfMissing,
+  UsableSubscriptions,
+} from './store/arriving-project.ts';
+import { type RegisteredProject, RegisteredProjects } from './store/registered-projects.ts';
+import { batchImport, importSubscriptions } from './store/subscription-import.ts';
+import { WholeProjects } from './store/whole-projects.ts';
+
+export interface RestoreDependencies {
+  readonly dynamo: DynamoDBDocumentClient;
+  /** Tables that were restored from a backup. Nobody changes them. */
+  readonly backup: RestoredTables;
+  readonly tables: ProjectTables;
+  readonly clock: () => Date;
+}
+
+/** A project of a backup, and what the stack has of it. */
+export interface FoundProject {
+  /** With the keys that the stack has, if it has them. */
+  readonly arriving: ArrivingProject;
+  /** The project of the stack. */
+  readonly present: RegisteredProject | undefined;
+  /**
+   * `missing`: nothing of it is left, or not all of it has arrived. `lost`: it has subscriptions, and its item is missing.
+   * `other`: a later project has its id, and gets nothing.
+   */
+  readonly state: 'missing' | 'lost' | 'exists' | 'other';
+  /** Subscribers that the backup has counted. */
+  readonly subscribers: number;
+  /** What an existing project lacks. */
+  readonly lacks: readonly ('vapidKey' | 'identityKey' | 'counters')[];
+}
+
+/**
+ * Reads the projects of a backup, and what the stack has of them.
+ * @param ids of the projects. Default: all.
+ * @throws {CommandError} if the tables do not fit each other, or a project cannot be restored.
+ */
+export async function findProjects(
+  deps: RestoreDependencies,
+  ids?: readonly string[],
+): Promise<readonly FoundProject[]> {
+  const found: FoundProject[] = [];
+  for (const projectId of ids ?? (await new WholeProjects(deps.dynamo, deps.backup).ids())) {
+    const one = await findProject(deps, projectId);
+    if (one !== undefined) found.push(one);
+    else if (ids) throw new ProjectNotFound(projectId, ' The backup has no project with this id.');
+  }
+  return found;
+}
+
+async function findProject(
+  { dynamo, backup, tables }: RestoreDependencies,
+  projectId: string,
+): Promise<FoundProject | undefined> {
+  const source = new WholeProjects(dynamo, backup);
+  const own = new WholeProjects(dynamo, tables);
+  const found = await source.find(projectId);
+  if (found === undefined) return undefined;
+  const { project } = found;
+  if (project.vapidPublicKey === undefined) throw exchanged(backup);
+  const { ref } = project;
+  const stored = await new RegisteredProjects(dynamo, tables).findProjectOrMark(projectId);
+  const isMark = stored !== undefined && 'removed' in stored;
+  const arrives = isMark && stored.arrives === true && stored.ref === ref;
+  if (isMark && !arrives) throw removalIncomplete(projectId);
+  const present = isMark ? undefined : stored;
+  const state =
+    present !== undefined
+      ? present.ref === ref
+        ? 'exists'
+        : 'other'
+      : arrives || (await isGone())
+        ? 'missing'
+        : 'lost';
+
+  // The keys that the stack has are newer.
+  const ownKeys = state === 'other' ? undefined : await own.keysOf(projectId);
+  const vapidKey = ownKeys?.vapidKey ?? found.vapidKey;
+  const identityKey = ownKeys?.identityKey ?? found.identityKey;
+  if (vapidKey !== undefined && vapidKey.privateKey === undefined) throw exchanged(backup);
+  if (identityKey !== undefined && identityKey.identityKey === undefined) throw exchanged(backup);
+  const keyed = state === 'exists' ? present! : project;
+  if (identityKey === undefined || vapidKey === undefined || !haveSameKeys(keyed, vapidKey)) {
+    throw new CommandError(
+      'restored_keys_mismatch',
+      `The tables Projects, VapidKeys and IdentityKeys do not have the same keys of project "${projectId}": ` +
+        'they were changed at the moment of the backup, or since. Restore all of them to another second.',
+    );
+  }
+  const { months, subscribers = 0 } = await source.usageOf(ref);
+  const hasCounter = (await own.usageOf(ref)).subscribers !== undefined;
+  return {
+    arriving: {
+      ...{ project, vapidKey, identityKey, months },
+      subscriptions: () => source.subscriptionsOf(ref),
+    },
+    ...{ present, state, subscribers },
+    lacks: [
+      ...(ownKeys?.vapidKey === undefined ? (['vapidKey'] as const) : []),
+      ...(ownKeys?.identityKey === undefined ? (['identityKey'] as const) : []),
+      ...(hasCounter ? [] : (['counters'] as const)),
+    ],
+  };
+
+  /** Whether the project was deleted with all that it had. */
+  async function isGone(): Promise<boolean> {
+    const { subscribers } = await own.usageOf(ref);
+    return subscribers === undefined && (await countSubscriptions({ dynamo, tables }, ref)) === 0;
+  }
+}
+
+function exchanged({ projects, vapidKeys, identityKeys }: RestoredTables): CommandError {
+  return new CommandError(
+    'wrong_table',
+    `"${projects}", "${vapidKeys}" and "${identityKeys}" are not the restored tables Projects, VapidKeys and IdentityKeys. Were they exchanged?`,
+  );
+}
+
+export interface RestoreOptions {
+  /** Whether projects that are missing get a new secret key, and no members. */
+  readonly newKeys: boolean;
+  /** Whether projects that exist also get the subscriptions that they lack. */
+  readonly addSubscriptions: boolean;
+  readonly dryRun: boolean;
+  readonly deployedCap: number;
+  readonly random: RandomSource;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  /** Is called with the number of subscriptions of this project that were read so far. */
+  readonly onProgress?: (subscriptions: number) => void;
+}
+
+/** What became of a project. */
+export interface RestoredProject extends Arrival {
+  readonly projectId: string;
+  readonly project: 'created' | 'exists' | 'other';
+  /** What an existing project lacked and got. */
+  readonly filled: FoundProject['lacks'];
+  /** Of a project with new keys. */
+  readonly secretKey?: string | undefined;
+}
+
+const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
+
+/**
+ * Restores a project: one that is missing as a whole, of one that exists what it lacks. Repeat it after an interruption.
+ * @throws {CommandError}
+ */
+export async function restoreProject(
+  deps: RestoreDependencies,
+  found: FoundProject,
+  options: RestoreOptions,
+): Promise<RestoredProject> {
+  const { dynamo, tables, clock } = deps;
+  const { state, lacks, arriving } = found;
+  const { projectId, ref } = arriving.project;
+  const { dryRun, onProgress } = options;
+  const result = { projectId, filled: [] as FoundProject['lacks'], ...nothing };
+  if (state === 'other') return { ...result, project: 'other' };
+  if (state === 'exists') {
+    if (!dryRun) await fill();
+    const added = options.addSubscriptions ? await addSubscriptions(found.present!) : nothing;
+    return { ...result, filled: lacks, ...added, project: 'exists' };
+  }
+  const { project, secretKey } = options.newKeys
+    ? withNewKeys(arriving.project, options.random)
+    : { ...arriving, secretKey: undefined };
+  if (dryRun) return { ...result, ...(await wouldArrive()), project: 'created' };
+  const isWhole = state === 'missing';
+  const subscriptions = isWhole ? arriving.subscriptions : async function* () {};
+  const arrival = await bringProject(
+    dynamo,
+    tables,
+    { ...arriving, project, subscriptions },
+    { ...options, clock },
+  );
+  if (arrival === 'taken') throw removalIncomplete(projectId);
+  const created = { ...result, ...arrival, project: 'created', secretKey } as const;
+  if (isWhole) return created;
+  if (lacks.includes('counters')) await count(project);
+  const added = options.addSubscriptions ? await addSubscriptions(project) : nothing;
+  return { ...created, ...added };
+
+  async function fill(): Promise<void> {
+    const { vapidKey, identityKey } = arriving;
+    if (lacks.includes('vapidKey')) {
+      await putIfMissing(dynamo, tables.vapidKeys, 'projectId', vapidKey);
+    }
+    if (lacks.includes('identityKey')) {
+      await putIfMissing(dynamo, tables.identityKeys, 'projectId', identityKey);
+    }
+    if (lacks.includes('counters')) await count(found.present!);
+  }
+
+  /** Counts what is stored. The backup knows the notifications of earlier months. */
+  async function count(counted: Pick<RegisteredProject, 'projectId' | 'ref'>): Promise<void> {
+    const present = utcMonth(clock());
+    for (const [month, sends] of arriving.months) {
+      if (month === present) continue;
+      for (const part of newParts(monthCounter(tables.usage, ref, new Date(month)), sends)) {
+        await putIfMissing(dynamo, tables.usage, 'period', part);
+      }
+    }
+    await recount({ ...deps, ...options, sentAtLeast: arriving.months.get(present) }, counted);
+  }
+
+  async function addSubscriptions(to: Parameters<typeof usable>[0]): Promise<Arrival> {
+    const isCounted = dryRun && lacks.includes('counters');
+    if (!isCounted && !(await isCountRight({ dynamo, tables }, ref))) {
+      throw new CommandError(
+        'wrong_count',
+        `The counter of "${projectId}" is not that of its subscriptions. First: carillon recount ${projectId}. Then repeat this.`,
+      );
+    }
+    const source = usable(to);
+    const projects = projectStore(dynamo, tables.projects, clock);
+    const importBatch = batchImport(dynamo, tables, projects, options.deployedCap, dryRun);
+    const deps = { projectId, importBatch, sleep: options.sleep };
+    const counts = await importSubscriptions(source.items(), deps);
+    return { ...counts, keyDropped: source.keyDropped };
+  }
+
+  async function wouldArrive(): Promise<Partial<Arrival>> {
+    if (state === 'lost') return {};
+    const source = usable(arriving.project);
+    let created = 0;
+    for await (const _ of source.items()) created += 1;
+    return { created, keyDropped: source.keyDropped };
+  }
+
+  function usable(to: ConstructorParameters<typeof UsableSubscriptions>[0]) {
+    return new UsableSubscriptions(to, arriving.subscriptions, onProgress);
+  }
+}
