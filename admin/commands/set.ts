@@ -104,6 +104,8 @@ function optionOf(name: SettingName): Option {
         : option('N|none|default').argParser(readLimit);
     case 'oldWorker':
       return option('name').choices([...oldWorkerNames, 'none']);
+    case 'origins':
+      return option('any|https://…').argParser(readOrigins);
   }
 }
 
@@ -151,6 +153,8 @@ function settingFrom(name: SettingName, given: unknown, until: string | undefine
       return given === 'none' ? undefined : { name: given, until };
     case 'flag':
       return given === 'on';
+    case 'origins':
+      return given === 'any' ? undefined : given;
     default:
       return given;
   }
@@ -172,6 +176,22 @@ function readNumber(text: string, min: number, max: number): number {
   throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`);
 }
 
+function readOrigins(text: string): readonly string[] | 'any' {
+  if (text === 'any') return text;
+  const origins = text.split(',').map((one) => {
+    const url = URL.canParse(one) ? new URL(one) : undefined;
+    // A path would look as if it restricted anything.
+    if (/^https?:$/.test(url?.protocol ?? '') && url!.href === `${url!.origin}/`) {
+      return url!.origin;
+    }
+    throw new InvalidArgumentError(
+      `"${printable(one)}" is not an origin. Use any, or origins such as https://www.example.com, separated by commas.`,
+    );
+  });
+  return [...new Set(origins)];
+}
+
+/** @throws {InvalidArgumentError} */
 function readLimit(text: string): LimitOption {
   if (text === 'none' || text === 'default') return text;
   const value = Number(text);

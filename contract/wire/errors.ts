@@ -17,6 +17,10 @@ export const errorTable = {
     status: 403,
     meaning: 'The role of the member key does not include this request.',
   },
+  origin_not_allowed: {
+    status: 403,
+    meaning: 'The project takes this request from pages of other origins only.',
+  },
   project_paused: {
     status: 403,
     meaning: 'The operator has paused the project: it sends nothing.',

@@ -51,6 +51,8 @@ function schemaOf(row: SettingField): z.ZodMiniType {
       return cap;
     case 'oldWorker':
       return z.object({ name: z.string(), until: z.iso.datetime() });
+    case 'origins':
+      return z.array(z.string());
   }
 }
 

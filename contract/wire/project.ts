@@ -11,6 +11,8 @@ export const settingFields = {
   name: { kind: 'text', max: limits.projectNameLength, isPublic: true },
   /** Whether a subscription can have any user id, or only one with a signature. */
   userIds: { kind: 'choice', choices: ['open', 'signed'], default: 'open' },
+  /** Pages from which browsers may be registered and removed. Not set: any. */
+  origins: { kind: 'origins' },
   subscriberCap: { kind: 'limit' },
   monthlySendCap: { kind: 'limit' },
   rateLimitPerMinute: { kind: 'limit' },
@@ -33,6 +35,7 @@ export type SettingField = (
   /** Null: no limit. Absent: the deployment's. */
   | { readonly kind: 'limit' }
   | { readonly kind: 'oldWorker' }
+  | { readonly kind: 'origins' }
 ) & {
   /** Whether API and console show it. */
   readonly isPublic?: true;
@@ -55,7 +58,9 @@ type ValueOf<Row> = Row extends { readonly choices: readonly (infer Choice)[] }
         ? number | null
         : Row extends { readonly kind: 'oldWorker' }
           ? OldWorker
-          : string;
+          : Row extends { readonly kind: 'origins' }
+            ? readonly string[]
+            : string;
 export type SettingValue<Name extends SettingName> = ValueOf<Rows[Name]>;
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */

@@ -96,9 +96,11 @@ interface RouteFacts extends Partial<FunctionFacts> {
   readonly throttle: 500 | 250 | 'eventsPerSecond';
 }
 
-/** Pages of any origin may call it. */
+/** Pages of any origin may call it, unless the project allows some only. */
 interface BrowserRoute extends RouteFacts {
   readonly caller: 'browser';
+  /** Whether a project can restrict it to pages of some origins. */
+  readonly checksOrigin?: true;
 }
 
 /** It needs the secret key, which must not be in a browser, or a member key. */
@@ -126,6 +128,7 @@ const facts = {
     path: project,
     throttle: 500,
     caller: 'browser',
+    checksOrigin: true,
     // Also for unsubscribe, which has the same path.
     answersPreflight: true,
     tables: {
@@ -140,6 +143,7 @@ const facts = {
     path: project,
     throttle: 500,
     caller: 'browser',
+    checksOrigin: true,
     tables: { subscriptions: ['GetItem', 'DeleteItem'], usage: ['UpdateItem'] },
   },
   getProject: {

@@ -47,6 +47,14 @@ export const settingTexts: SettingTexts = {
     option: ['user-ids', 'accept any user id, or only those with a signature'],
     text: (mode) => mode,
   },
+  origins: {
+    label: 'Origins',
+    option: [
+      'origins',
+      'origins of the pages that may register and remove browsers, separated by commas; requests without an origin are accepted',
+    ],
+    text: (origins) => origins.join(' '),
+  },
   subscriberCap: {
     label: 'Subscribers',
     option: ['subscriber-cap', 'most subscribers'],

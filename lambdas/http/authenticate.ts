@@ -142,6 +142,24 @@ export function findProject<Found extends Project>(
   };
 }
 
+/**
+ * Refuses a request of a page whose origin the project does not allow: 403. One without the header does not come from a
+ * page, and anybody can make it with any header; but a page cannot make others' browsers do so.
+ */
+export function requireOrigin(): Middleware<{ project: Project }> {
+  return {
+    before: ({ event }) => {
+      const { origin } = event.headers;
+      const { origins } = event.project.settings;
+      if (origin === undefined || origins === undefined || origins.includes(origin)) return;
+      throw new ServiceError(
+        'origin_not_allowed',
+        'The project does not allow pages of this origin; its operator can, with "carillon set --origins".',
+      );
+    },
+  };
+}
+
 /** Refuses a request without a project: 404. */
 export function requireProject<Found extends Project>(): Middleware<{
   ids: PathIds;

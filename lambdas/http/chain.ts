@@ -10,6 +10,7 @@ import {
   authenticate,
   findProject,
   requireKey,
+  requireOrigin,
   requireProject,
   requireRole,
 } from './authenticate.ts';
@@ -73,7 +74,8 @@ export function browserChain<Found extends Project>(settings: ChainSettings<'bro
     .use(pathIds())
     .use(findProject(projects.find))
     .use(rateLimit(route, perMinute, rateLimits))
-    .use(requireProject<Found>());
+    .use(requireProject<Found>())
+    .use(route.checksOrigin ? requireOrigin() : []);
 }
 
 /**

@@ -392,3 +392,52 @@ test('after the previous pair is dropped, its subscribers are removed and its ke
   expect((await subscribe(project, next.vapidPublicKey)).response.status).toBe(201);
   expect((await subscribe(project, oldKey)).response.status).toBe(409);
 });
+
+describe('a project that allows pages of some origins', () => {
+  const own = 'https://www.example.com';
+  let browser: SimulatedBrowser;
+
+  beforeEach(async () => {
+    project = await service.createProject({ origins: [own] });
+    browser = await service.subscribe(project);
+  });
+
+  const from = async (name: 'subscribe' | 'unsubscribe', headers: Record<string, string>) => {
+    const query = `?endpoint=${encodeURIComponent(browser.endpoint)}`;
+    const request = name === 'subscribe' ? { body: browser.toJSON() } : { query };
+    const used = { ...request, headers };
+    return callWithValidRequest<ErrorBody>(service, project, name, used, browser);
+  };
+
+  test.each([
+    'https://evil.example',
+    'https://www.example.com.evil.example',
+    'http://www.example.com',
+    'null',
+    '',
+  ])('refuses a page of the origin "%s", which can read why', async (origin) => {
+    const before = await readTables(service.dynamo, service.stack.dynamodb.tables);
+    for (const name of ['subscribe', 'unsubscribe'] as const) {
+      const { status, body, headers } = await from(name, { origin });
+      expect([status, body.error.code]).toEqual([403, 'origin_not_allowed']);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+    }
+    expect(await readTables(service.dynamo, service.stack.dynamodb.tables)).toEqual(before);
+  });
+
+  test.each<Record<string, string>>([{ origin: own }, {}])(
+    'accepts a request with %j',
+    async (headers) => {
+      expect((await from('subscribe', headers)).status).toBe(201);
+      expect((await from('unsubscribe', headers)).status).toBe(200);
+    },
+  );
+
+  test('counts events of any page', async () => {
+    const { body } = await service.send(project, { title: 'T' });
+    const parameters = { notificationId: body.id };
+    const headers = { origin: 'https://evil.example' };
+    const request = { parameters, headers, body: { type: 'shown' } };
+    expect((await callWithValidRequest(service, project, 'track', request)).status).toBe(200);
+  });
+});

@@ -88,6 +88,7 @@ export function errorsOf(route: Route, { body, query, headers, errors = [] }: Op
     ...(route.caller === 'owner' && rolesFor(route).length < memberRoles.length
       ? ['not_permitted']
       : []),
+    ...(route.caller === 'browser' && route.checksOrigin ? ['origin_not_allowed'] : []),
     ...(route.path.includes('{notificationId}') ? ['notification_not_found'] : []),
     ...(body === undefined ? [] : ofBodies),
     ...(query === undefined && headers === undefined ? [] : ['invalid_request']),

@@ -216,6 +216,27 @@ describe('set', () => {
     });
   });
 
+  it('allows pages of some origins, or any', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    const { output } = await set(
+      '--origins=https://WWW.example.com,https://shop.example.com:8443/',
+    );
+    expect(output).toMatch(
+      /Origins +https:\/\/www\.example\.com https:\/\/shop\.example\.com:8443\n/,
+    );
+    expect((await set('--origins=any')).output).not.toContain('Origins');
+    for (const wrong of [
+      'www.example.com',
+      'https://example.com/shop',
+      '*',
+      'https://a.example,',
+    ]) {
+      const { code, messages } = await set(`--origins=${wrong}`);
+      expect(code).toBe(2);
+      expect(messages).toContain('is not an origin');
+    }
+  });
+
   it('sets how many browsers report `shown`, and 1 is every browser', async () => {
     await operator.registry.create({ projectId, random: randomBytes });
     expect((await set('--shown-sample=10')).output).toMatch(

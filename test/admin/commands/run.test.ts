@@ -41,7 +41,7 @@ describe('a wrong call', () => {
     ],
     [
       ['set', 'a'],
-      'Nothing to change: give at least one of --name, --user-ids, --subscriber-cap, --send-cap, --rate-limit, --shown-sample, --old-worker.',
+      'Nothing to change: give at least one of --name, --user-ids, --origins, --subscriber-cap, --send-cap, --rate-limit, --shown-sample, --old-worker.',
     ],
     [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
     [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],
