@@ -52,8 +52,8 @@ test('comments name files that exist', () => {
 });
 
 function exists(name: string): boolean {
-  return named.endsWith('/')
-    ? existsSync(named)
+  return name.endsWith('/')
+    ? existsSync(name)
     : tracked.some((path) => `/${path}`.endsWith(`/${name}`));
 }
 
