@@ -15,7 +15,7 @@ if (isset($_GET['carillon-sw_js']) || (preg_match(OLD_WORKERS, (string) strtok($
 }
 
 function serve_worker(): void {
-    // For plugins that store pages.
+    // phpcs:ignore WordPress.NamingConventions.PrefixAllGlobals -- plugins that store pages look for this name.
     defined('DONOTCACHEPAGE') || define('DONOTCACHEPAGE', true);
     status_header(200);
     header('Content-Type: text/javascript; charset=utf-8');

@@ -32,7 +32,7 @@ import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.t
 import { useSession } from '../session.ts';
 import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { canFindOut, mayHave } from './draft.ts';
+import { canFindOut, mayHave, saysNothingSent } from './draft.ts';
 import { Fields, IssuesContext, SendField } from './send-field.tsx';
 import {
   emptySendForm,
@@ -81,6 +81,8 @@ export function SendView() {
   const found = attempt === undefined ? [] : [...issues, ...refused];
   const shownIssues = found.filter((issue) => isShown(issue, attempt!.isTest));
   const otherIssues = refused.filter((issue) => !isShown(issue, attempt?.isTest === true));
+  /** What is not at a field. */
+  const failure = [error, test.error].find((one) => one && issuesIn(one).length === 0);
   const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
   // The fields have their errors by then.
@@ -149,8 +151,13 @@ export function SendView() {
         {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct. `}
         {otherIssues.map(({ path, message }) => `${fieldAt(path)?.label ?? path} ${message}. `)}
       </Text>
-      <Problem error={[error, test.error].find((one) => one && issuesIn(one).length === 0)} />
+      <Problem error={failure} />
       <Text role="status" className="test-result" c="dimmed">
+        {failure && failure === error && 'Nothing was sent. '}
+        {failure &&
+          failure === test.error &&
+          !saysNothingSent(failure, false) &&
+          'The test may have gone out. '}
         {test.result !== undefined &&
           `Test: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
         {test.isOver && !isLocal && (
@@ -279,7 +286,7 @@ function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
         {have}. {error && `${failureText(error).what} `}
         {isRecent
           ? '“Find out” repeats the same request: what has gone out does not go out twice, and what has not goes out now.'
-          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString())}, and Carillon remembers a request for a day. Look under Notifications.`}
+          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString(), 'long')}, and Carillon remembers a request for a day. Look under Notifications.`}
       </Text>
       <Group mt="sm">
         {isRecent && (
