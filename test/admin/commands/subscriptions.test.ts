@@ -350,8 +350,10 @@ describe('subscriptions prune', () => {
   });
 
   it('removes those of one origin that were created in a time', async () => {
-    const junk = (origin: string, createdAt: string) =>
-      subscriptionJson({ endpoint: `${origin}/${createdAt}`, createdAt });
+    const junk = (origin: string, createdAt: string) => ({
+      ...subscriptionJson({ endpoint: `${origin}/${createdAt}` }),
+      createdAt,
+    });
     const days = ['2026-11-01', '2026-11-02', '2026-11-03'].map((day) => `${day}T12:00:00.000Z`);
     const origins = ['https://gateway.push.apple.com', 'https://web.push.apple.com'];
     await importAll(origins.flatMap((origin) => days.map((day) => junk(origin, day))));
@@ -367,7 +369,7 @@ describe('subscriptions prune', () => {
     expect(one.output).toBe(`Removed 1 subscription ${which}; 10 kept.\n`);
     const all = await operator.runJson(prune(options[0]!, '--yes'));
     expect(all).toMatchObject({ removed: 2, kept: 8 });
-    const left = (await exported()).map(({ endpoint }) => new URL(endpoint).origin);
+    const left = (await exported()).map(({ endpoint }) => new URL(String(endpoint)).origin);
     expect(left).not.toContain(origins[0]);
     expect(left.filter((origin) => origin === origins[1])).toHaveLength(3);
   });
