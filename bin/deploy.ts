@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { runDeploy } from '../admin/deploy/deploy.ts';
 import { cdkJson } from '../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../admin/terminal/terminal.ts';
-import { executionPolicy } from '../lib/execution-policy.ts';
 import { readSettings } from '../lib/settings.ts';
 
 prepareProcess();
@@ -13,5 +12,4 @@ process.exitCode = await runDeploy(process.argv.slice(2), {
   findApp: () => ({ folder, cdk: createRequire(import.meta.url).resolve('aws-cdk/bin/cdk') }),
   settingsFile: cdkJson(join(folder, 'cdk.json')),
   checkSettings: readSettings,
-  executionPolicy,
 });

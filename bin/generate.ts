@@ -1,9 +1,8 @@
-/** Writes what is generated from the code. Its argument: `api-docs`, `execution-policy` or `licences`. */
+/** Writes what is generated from the code. Its argument: `api-docs` or `licences`. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../contract/wording/openapi/document.ts';
 import { generatedDocuments, withGeneratedBlocks } from '../contract/wording/openapi/reference.ts';
-import { executionPolicy } from '../lib/execution-policy.ts';
 import { version } from '../package.json' with { type: 'json' };
 import { llmsText } from './llms.ts';
 
@@ -19,7 +18,6 @@ const generators: Readonly<Record<string, () => void>> = {
       llmsText((file) => readFileSync(file, 'utf8')),
     );
   },
-  'execution-policy': () => writeJson('execution-policy.json', executionPolicy()),
   /** docs/licences.md: the packages in the bundles of `cdk.out`, with their licences. */
   licences: () => writeFileSync('docs/licences.md', licencesPage(bundledPackages('cdk.out'))),
 };

@@ -1,11 +1,5 @@
 import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import {
-  CreatePolicyCommand,
-  GetPolicyCommand,
-  GetPolicyVersionCommand,
-  IAMClient,
-} from '@aws-sdk/client-iam';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
 import { GetCallerIdentityCommand, STSClient, type STSServiceException } from '@aws-sdk/client-sts';
@@ -97,55 +91,4 @@ export async function isBootstrapped(parameter: string): Promise<boolean> {
     // If it may not be read, the CDK's command reads it with one of its roles.
     return !(error instanceof ParameterNotFound);
   }
-}
-
-/** A document of IAM. */
-export interface Policy {
-  readonly Statement: readonly { readonly Action: string | readonly string[] }[];
-}
-
-/** The policy with which CloudFormation deploys. The account has it once. */
-const policyName = 'CarillonDeployment';
-
-function policyArn({ accountId, caller }: AwsAccount): string {
-  const partition = caller.split(':')[1]!;
-  return `arn:${partition}:iam::${accountId}:policy/${policyName}`;
-}
-
-/**
- * The actions of a document that the account's policy lacks, because an earlier version or another stage created it.
- * @returns undefined if there is no such policy, or it may not be read.
- */
-export async function missingActions(
-  needed: Policy,
-  account: AwsAccount,
-): Promise<readonly string[] | undefined> {
-  const iam = new IAMClient();
-  const PolicyArn = policyArn(account);
-  try {
-    const { Policy } = await iam.send(new GetPolicyCommand({ PolicyArn }));
-    const { PolicyVersion } = await iam.send(
-      new GetPolicyVersionCommand({ PolicyArn, VersionId: Policy!.DefaultVersionId }),
-    );
-    const present = actionsOf(JSON.parse(decodeURIComponent(PolicyVersion!.Document!)));
-    return actionsOf(needed).filter((action) => !present.includes(action));
-  } catch {
-    return undefined;
-  }
-}
-
-function actionsOf({ Statement }: Policy): readonly string[] {
-  return [...new Set(Statement.flatMap(({ Action }) => Action))];
-}
-
-/** @returns the ARN of the policy. */
-export async function createExecutionPolicy(
-  document: Policy,
-  account: AwsAccount,
-): Promise<string> {
-  const command = { PolicyName: policyName, PolicyDocument: JSON.stringify(document) };
-  await new IAMClient().send(new CreatePolicyCommand(command)).catch((error: Error) => {
-    if (error.name !== 'EntityAlreadyExistsException') throw error;
-  });
-  return policyArn(account);
 }

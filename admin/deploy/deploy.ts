@@ -19,15 +19,7 @@ import { CommandError } from '../errors.ts';
 import { type Conversation, openConversation } from '../terminal/ask.ts';
 import { runCommandLine } from '../terminal/command-line.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
-import {
-  type AwsAccount,
-  createExecutionPolicy,
-  isBootstrapped,
-  missingActions,
-  type Policy,
-  readLimits,
-  signInOnce,
-} from './aws-account.ts';
+import { type AwsAccount, isBootstrapped, readLimits, signInOnce } from './aws-account.ts';
 import { type App, output, runCdk, synthesize, type Toolkit, toolkitOf } from './cdk.ts';
 import { destroy } from './destroy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
@@ -37,6 +29,8 @@ interface Options {
   readonly region?: string;
   /** Settings to write. */
   readonly set?: Settings;
+  /** ARN of the policy that CloudFormation gets if the CDK is set up. */
+  readonly executionPolicy?: string;
   /** Id of the first project. */
   readonly project?: string;
   /** Whether to delete the stack instead. */
@@ -55,8 +49,6 @@ interface Deployment {
     readonly alarmEmail?: string | undefined;
     readonly eventsPerSecond: number;
   };
-  /** What CloudFormation must be allowed to do. @param types of the resources and parameters of a template. */
-  readonly executionPolicy: (types: readonly string[]) => Policy;
   readonly terminal: Terminal;
   readonly account: AwsAccount;
   readonly conversation: Conversation;
@@ -79,6 +71,11 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
       '--set <name=value...>',
       `write settings to ${deps.settingsFile.name}, such as alarmEmail=none`,
       readSetting,
+    )
+    .option(
+      '--execution-policy <arn>',
+      'policy that CloudFormation gets if the CDK is not set up in this account and region (default: AdministratorAccess)',
+      readPolicyArn,
     )
     .option(
       '--project <projectId>',
@@ -115,6 +112,11 @@ function readSetting(text: string, before: Settings = {}): Settings {
   return { ...before, [name]: value };
 }
 
+function readPolicyArn(text: string): string {
+  if (/^arn:[\w-]+:iam::(aws|\d{12}):policy\/\S+$/.test(text)) return text;
+  throw new InvalidArgumentError('Use the ARN of a policy of IAM.');
+}
+
 /** Each step looks at what is there, so that the command can be repeated after a failure or an interruption. */
 async function deploy(options: Options, deployment: Deployment): Promise<void> {
   const { app, settingsFile, checkSettings, terminal, account, conversation } = deployment;
@@ -139,18 +141,17 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
 
   const limits = await readLimits(settings, report);
   const template = await synthesize(app, name, { stage, ...limits });
-  const policy = deployment.executionPolicy(typesIn(template));
-  const missing = await missingActions(policy, account);
-  if (missing?.length) report('execution policy', policyFinding(missing));
   const toolkit = toolkitOf(template, app);
   const bootstraps = !(await isBootstrapped(toolkit.parameter));
   if (bootstraps) await checkToolkit(toolkit, account);
+  const { executionPolicy } = options;
+  if (!bootstraps && executionPolicy !== undefined) say(policyUnusedText(toolkit));
   const isFirst = state !== 'ready';
   if (isFirst) say(firstDeploymentText(name, state, template));
   else await checkTables(stack, template);
-  if (bootstraps) say(bootstrapText(toolkit));
+  if (bootstraps) say(bootstrapText(toolkit, executionPolicy));
   if (isFirst || bootstraps) await conversation.agree(`Create this in ${accountId}, ${region}?`);
-  if (bootstraps) await bootstrap(toolkit, await createExecutionPolicy(policy, account));
+  if (bootstraps) await bootstrap(toolkit);
   if (state === 'failed') await stack.unprotect();
   // The CDK shows what an update changes, and asks.
   const approval = isFirst || conversation.isAgreed ? 'never' : 'any-change';
@@ -167,9 +168,10 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
   await createFirstProject(options.project, { stack: name, region }, deployment);
   say(`\nNow check it: ${programName} doctor --deliver --stack ${name} --region ${region}`);
 
-  async function bootstrap({ stack, qualifier }: Toolkit, policyArn: string): Promise<void> {
+  async function bootstrap({ stack, qualifier }: Toolkit): Promise<void> {
     const named = ['--toolkit-stack-name', stack, '--qualifier', qualifier];
-    const policies = ['--cloudformation-execution-policies', policyArn];
+    const policies =
+      executionPolicy === undefined ? [] : ['--cloudformation-execution-policies', executionPolicy];
     // Without an app: the CDK would synthesize it first.
     const parameters = [`aws://${accountId}/${region}`, '--app', '', ...named, ...policies];
     await runCdk(app, 'bootstrap', ...parameters);
@@ -192,16 +194,6 @@ async function askSettings(given: Settings, { ask }: Conversation): Promise<Sett
   return asked;
 }
 
-function typesIn({ Resources, Parameters = {} }: Template): readonly string[] {
-  const found = [...Object.values(Resources), ...Object.values(Parameters)];
-  return [...new Set(found.map(({ Type }) => Type))];
-}
-
-const policyFinding = (missing: readonly string[]): Finding => ({
-  level: 'warning',
-  message: `The policy CarillonDeployment lacks ${missing.join(', ')}. If CloudFormation deploys with it, update it first: see "Updating" in docs/deploy.md.`,
-});
-
 /** @throws {CommandError} if the bootstrap stack is there for other apps, whose rights a bootstrap would replace. */
 async function checkToolkit(
   { stack, qualifier }: Toolkit,
@@ -223,10 +215,19 @@ It will have ${Object.keys(Resources).length} resources. Creating them takes 3 t
 traffic they cost $2.40 a month: see docs/performance.md.`;
 }
 
-const bootstrapText = ({ stack }: Toolkit) => `
+function bootstrapText({ stack }: Toolkit, policy: string | undefined): string {
+  const rights =
+    policy === undefined
+      ? 'may do everything in this account (AdministratorAccess; --execution-policy <arn> gives it less)'
+      : `gets the rights of ${policy}`;
+  return `
 The CDK also needs a bucket and roles in this account and region, the stack ${stack}.
-CloudFormation gets the policy CarillonDeployment: of execution-policy.json what the settings need.
-It may then deploy only this service. Other CDK apps that use ${stack} need their own policies.`;
+With them, CloudFormation ${rights},
+for each app of the CDK that uses this stack, and so may whoever deploys such an app.`;
+}
+
+const policyUnusedText = ({ stack }: Toolkit) =>
+  `--execution-policy changes nothing: the CDK is set up here already. CloudFormation keeps the rights that ${stack} has given it.`;
 
 const confirmationText = (address: string) => `
 AWS has sent a mail to ${address}. Confirm it within 48 hours. Until then alarms notify

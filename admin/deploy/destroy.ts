@@ -63,7 +63,5 @@ export async function destroy(
       `${name} is ${status}: ${reason} Its events in CloudFormation say more. Then run the command again.`,
     );
   });
-  terminal.output.write(
-    `${name} is deleted. The CDK's bucket and roles stay, for other apps, and so does the policy CarillonDeployment.\n`,
-  );
+  terminal.output.write(`${name} is deleted. The CDK's bucket and roles stay, for other apps.\n`);
 }

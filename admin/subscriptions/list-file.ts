@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { CsvError, parse } from 'csv-parse/sync';
 import { parseJson } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { CommandError } from '../errors.ts';
@@ -28,6 +29,9 @@ export interface ListFile {
 /** Bytes of a row: a longer one would be refused by subscribe too. */
 const maxBytes = limits.bodyBytes.subscribe;
 
+/** A server that compresses what it sends adds one to the file's own. Each can be a thousand times its size. */
+const maxLayers = 2;
+
 const lineFeed = 0x0a;
 const tooLong = { mistake: `is longer than ${maxBytes} bytes: write one subscription per line` };
 
@@ -40,6 +44,7 @@ export async function openList(source: AsyncIterable<Uint8Array | string>): Prom
   const packing: string[] = [];
   let file = await startOf(asBytes(source));
   for (; file.start[0] === 0x1f && file.start[1] === 0x8b; packing.push('gzip')) {
+    if (packing.length === maxLayers) throw malformed('Unpack it: it is gzip within gzip.');
     file = await startOf(unzipped(file.all));
   }
   const mark = marks.find(({ bytes }) => file.start.subarray(0, bytes.length).equals(bytes));
@@ -266,23 +271,25 @@ function faultAt(byte: number, expected: string): string {
 
 /** What may be between the cells of CSV. A file has the one that divides its header into the most columns. */
 const delimiters = [',', ';', '\t'] as const;
+type Delimiter = (typeof delimiters)[number];
 
 async function openCsv(chunks: Chunks): Promise<Pick<ListFile, 'columns' | 'rows'>> {
   const lines = textLines(chunks);
   const { value: header } = await lines.next();
-  const [best] = delimiters
-    .map((delimiter) => ({ delimiter, ...cellsOf('text' in header ? header.text : '', delimiter) }))
-    .sort((one, other) => other.cells.length - one.cells.length);
-  const mistake = header.mistake ?? best!.mistake;
+  if ('mistake' in header) throw malformed(`line 1 ${header.mistake}.`);
+  const parts = delimiters.map((delimiter) => ({ delimiter, ...cellsOf(header.text, delimiter) }));
+  const [{ cells, delimiter, mistake } = parts[0]!] = parts.sort(
+    (one, other) => other.cells.length - one.cells.length,
+  );
   if (mistake !== undefined) throw malformed(`line 1 ${mistake}.`);
-  const columns = best!.cells.map((name = '') => name);
-  return { columns, rows: csvRows(lines, columns, best!.delimiter) };
+  const columns = cells.map((name = '') => name);
+  return { columns, rows: csvRows(lines, columns, delimiter) };
 }
 
 async function* csvRows(
   lines: AsyncIterable<Text>,
   columns: readonly string[],
-  delimiter: string,
+  delimiter: Delimiter,
 ): AsyncGenerator<ListRow> {
   let line = 1;
   /** The lines of a row that goes on in the next one. */
@@ -295,17 +302,19 @@ async function* csvRows(
       continue;
     }
     const row = begun ? { ...begun, text: `${begun.text}\n${read.text}` } : { line, ...read };
-    const { cells, mistake } = cellsOf(row.text, delimiter);
-    begun = mistake === openedQuote ? row : undefined;
+    const isOpen = begun !== undefined && !read.text.includes('"');
+    const { cells, mistake } = isOpen ? opened : cellsOf(row.text, delimiter);
+    begun = mistake === opened.mistake ? row : undefined;
     if (begun !== undefined && row.text.length > maxBytes) throw openQuote(row.line);
     if (begun !== undefined) continue;
-    const isEmpty = cells.every((cell) => cell === undefined);
     if (mistake !== undefined) {
       yield { line: row.line, mistake };
-    } else if (!isEmpty && cells.length !== columns.length) {
+    } else if (cells.every((cell) => cell === undefined)) {
+      // An empty line is no row.
+    } else if (cells.length !== columns.length) {
       const lengths = `has ${cells.length} cells, but the header has ${columns.length}`;
       yield { line: row.line, mistake: lengths };
-    } else if (!isEmpty) {
+    } else {
       const value = Object.fromEntries(columns.map((name, index) => [name, cells[index]]));
       yield { line: row.line, value };
     }
@@ -315,46 +324,40 @@ async function* csvRows(
 
 /** From there on, nobody knows what is a row and what is the text of a cell. */
 function openQuote(line: number): CommandError {
-  return malformed(`line ${line} ${openedQuote}. Lines from there on were not read.`);
+  return malformed(`line ${line} ${opened.mistake}. Lines from there on were not read.`);
 }
 
-const openedQuote = 'opens a quote and does not close it';
+interface Cells {
+  /** A cell without a value is undefined. */
+  readonly cells: readonly (string | undefined)[];
+  readonly mistake?: string;
+}
+
+const opened: Cells = { cells: [], mistake: 'opens a quote and does not close it' };
+const quoted: Cells = {
+  cells: [],
+  mistake: 'has a quote within a cell. Put the cell in quotes, and write the quote twice',
+};
 
 /** How MySQL and phpMyAdmin write that a cell has no value. In quotes, it is a text. */
 const noValues = new Set(['', 'NULL', '\\N']);
 
 /**
- * The cells of a row of CSV (RFC 4180), without white space around those that are not in quotes. A cell without a value
- * is undefined.
+ * The cells of a row of CSV (RFC 4180), without white space around those that are not in quotes. Line by line, because
+ * `csv-parse` reads nothing after a mistake. Between tabs, programs write cells without quotes around them.
  */
-function cellsOf(
-  line: string,
-  delimiter: string,
-): { readonly cells: (string | undefined)[]; readonly mistake?: string } {
-  const row = line.replace(/\r$/, '');
-  const cells: (string | undefined)[] = [];
-  for (let at = 0; at <= row.length; ) {
-    let end = row.indexOf(delimiter, at);
-    if (end === -1) end = row.length;
-    const plain = row.slice(at, end).trim();
-    if (plain.startsWith('"')) {
-      const opened = row.indexOf('"', at) + 1;
-      let closed = row.indexOf('"', opened);
-      while (closed !== -1 && row[closed + 1] === '"') closed = row.indexOf('"', closed + 2);
-      if (closed === -1) return { cells, mistake: openedQuote };
-      end = row.indexOf(delimiter, closed);
-      if (end === -1) end = row.length;
-      if (row.slice(closed + 1, end).trim() !== '') {
-        return {
-          cells,
-          mistake: 'has text after a cell in quotes. A quote in a cell is written twice',
-        };
-      }
-      cells.push(row.slice(opened, closed).replaceAll('""', '"') || undefined);
-    } else {
-      cells.push(noValues.has(plain) ? undefined : plain);
-    }
-    at = end + 1;
+function cellsOf(row: string, delimiter: Delimiter): Cells {
+  try {
+    const [cells = []]: Cells['cells'][] = parse(row, {
+      delimiter,
+      trim: true,
+      relax_quotes: delimiter === '\t',
+      cast: (cell, { quoting }) =>
+        (quoting ? cell === '' : noValues.has(cell)) ? undefined : cell,
+    });
+    return { cells };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return error.code === 'CSV_QUOTE_NOT_CLOSED' ? opened : quoted;
   }
-  return { cells };
 }

@@ -7,7 +7,6 @@ import { runDeploy } from '../../admin/deploy/deploy.ts';
 import { carillonJson } from '../../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../../admin/terminal/terminal.ts';
 import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
-import { executionPolicy } from '../../lib/execution-policy.ts';
 import { readSettings } from '../../lib/settings.ts';
 
 async function run(args: readonly string[]): Promise<void> {
@@ -20,7 +19,6 @@ async function run(args: readonly string[]): Promise<void> {
       findApp: () => installedApp(folder, join(import.meta.dirname, 'app.js')),
       settingsFile,
       checkSettings: readSettings,
-      executionPolicy,
     });
     return;
   }

@@ -180,12 +180,18 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     notification_not_found: {
       advice: `It may be older than ${limits.notificationRetentionDays} days, or belong to another project.`,
     },
-    request_in_progress: { advice: 'Its result appears under Notifications.' },
+    request_in_progress: { what: 'Carillon still works on it.', advice: 'Try again in a moment.' },
+    idempotency_key_reused: { what: 'A copy of this draft in another tab has gone out.' },
+    outcome_unknown: {
+      what: 'Carillon has begun to send it, and does not know yet who has it.',
+      advice: 'Its result appears under Notifications.',
+    },
     internal_error: { advice: 'Try again. The log of the functions has the cause.' },
     unavailable: {
-      ...(error.cause !== undefined && {
-        what: `Carillon did not respond, but a gateway: ${error.status}.`,
-      }),
+      what:
+        error.cause === undefined
+          ? 'Carillon is overloaded, or just now out of service.'
+          : `Carillon did not respond, but a gateway: ${error.status}.`,
       advice: 'Try again in a moment.',
     },
   };

@@ -33,7 +33,7 @@ export function SettingsView() {
                 <Fact name="Service">
                   <Copied text={location.origin} what="the address" />
                 </Fact>
-                <Fact name="Created">{timeText(project.createdAt)}</Fact>
+                <Fact name="Created">{timeText(project.createdAt, 'long')}</Fact>
               </dl>
             </Card>
           )}

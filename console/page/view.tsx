@@ -295,7 +295,7 @@ export const Copied = ({ text, what, isCode }: CopiedProps) => (
 
 /** How long ago it was; the exact time on hover. @param at RFC 3339. @param style `long`: in whole words. */
 export const Time = ({ at, style = 'short' }: { at: string; style?: 'short' | 'long' }) => (
-  <time dateTime={at} title={timeText(at)}>
+  <time dateTime={at} title={timeText(at, 'long')}>
     {agoText(at, Date.now(), style)}
   </time>
 );

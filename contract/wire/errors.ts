@@ -1,6 +1,6 @@
 /**
- * Every error that a caller can get: its status, and its sentence in the API reference. A new code is
- * added here only; the type checker then shows where it must be handled.
+ * Every error that a caller can get: its status, and its sentence in the API reference. Which routes have a code is said
+ * in `contract/wording/openapi/`; a test refuses a response that its route's description lacks.
  */
 export const errorTable = {
   invalid_json: { status: 400, meaning: 'The body is empty, not JSON, or not UTF-8.' },

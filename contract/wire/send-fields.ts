@@ -121,7 +121,7 @@ export function defaultOf(row: Member): unknown {
 /**
  * Every field of send, in the order of the API's description: what code must know of it. Schemas, the push message, the
  * service worker, the console's form, samples and tests follow from these tables. The texts for people are in
- * `openapi/field-texts.ts`. Without zod, which the service worker cannot bundle.
+ * `contract/wording/field-texts.ts`. Without zod, which the service worker cannot bundle.
  */
 
 const message = { seenBy: 'browser', group: 'Message' } as const;

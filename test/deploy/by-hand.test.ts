@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { useAccount } from './fixtures/account.ts';
 import type { Call } from './fixtures/aws-account.ts';
@@ -19,12 +18,11 @@ function documented(start: string, text = page): string {
 
 test('the bootstrap works before anything is set', async () => {
   const bootstrap = documented('npx cdk bootstrap');
-  expect(bootstrap).toContain('--cloudformation-execution-policies');
   const { code, output } = await account.operator.run(bootstrap);
   expect(output).toContain('bootstrapped');
   expect(code).toBe(0);
   expect(account.aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
-    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/Deployment',
   });
 });
 
@@ -64,7 +62,6 @@ test('the role of the pipeline may do what the pipeline does, and no more', asyn
     });
 
   await aws.bootstrap();
-  aws.policies.set('CarillonDeployment', JSON.stringify(executionPolicy()));
   operator.usePrepared(sharedAssembly);
   const workflow = readFileSync('examples/pipeline/deploy.yml', 'utf8');
   const step = '      - run: ';
@@ -120,10 +117,10 @@ function actionOf({ service, operation }: Call): string {
 /** The ARN of what a call is about. */
 function resourceOf({ service, input }: Call): string {
   const inAccount = `arn:aws:${service}:eu-west-1:111122223333:`;
-  const { StackName, RoleArn, PolicyArn, Name, FunctionName, TableName, ResourceArn } = input;
+  const { StackName, RoleArn, Name, FunctionName, TableName, ResourceArn } = input;
   if (StackName)
     return StackName.startsWith('arn:') ? StackName : `${inAccount}stack/${StackName}/1`;
-  const given = RoleArn ?? PolicyArn ?? ResourceArn;
+  const given = RoleArn ?? ResourceArn;
   if (given) return given;
   if (FunctionName) return `${inAccount}function:${FunctionName}`;
   if (TableName) return `${inAccount}table/${TableName}`;

@@ -1,5 +1,4 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
-import { executionPolicy } from '../../lib/execution-policy.ts';
 import { sharedAssembly } from '../fixtures/assembly.ts';
 import { useFolder } from '../fixtures/folder.ts';
 import { useAccount } from './fixtures/account.ts';
@@ -30,35 +29,33 @@ test('an empty account gets the service after a few answers', async () => {
     vapidSubject: 'push@carillon.net',
     alarmEmail: 'ops@carillon.net',
   });
-  const { Statement } = JSON.parse(aws.policies.get('CarillonDeployment')!);
-  const all = executionPolicy().Statement;
-  expect(all).toEqual(expect.arrayContaining(Statement));
-  // Of the settings with statements of their own, only this one is given.
-  const ids = Statement.flatMap(({ Sid = [] }) => Sid);
-  expect(ids).toEqual([expect.stringMatching(/^AlarmEmail/), expect.stringMatching(/^AlarmEmail/)]);
+  expect(output).toContain(
+    'CloudFormation may do everything in this account (AdministratorAccess;',
+  );
+  // The CDK's template then names AdministratorAccess itself.
   expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
-    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
+    CloudFormationExecutionPolicies: '',
   });
   const { status, isProtected, template } = aws.cloudFormation.find('Carillon')!;
   expect({ status, isProtected }).toEqual({ status: 'CREATE_COMPLETE', isProtected: true });
   expect(JSON.stringify(template)).toContain('mailto:push@carillon.net');
 });
 
-test('the policy of the account is used for each region, and what it lacks is said', async () => {
+test('CloudFormation gets the policy that is named, once', async () => {
   const { aws, operator } = account;
   operator.usePrepared(sharedAssembly);
-  const { Statement } = executionPolicy();
-  const [, ...others] = Statement;
-  aws.policies.set('CarillonDeployment', JSON.stringify({ Statement: others }));
-  const { code, output } = await operator.run(deploy);
+  const policy = 'arn:aws:iam::111122223333:policy/Deployment';
+  const { code, output } = await operator.run(`${deploy} --execution-policy ${policy}`);
   expect(code).toBe(0);
-  expect(output).toMatch(/The policy CarillonDeployment lacks dynamodb:CreateTable, .*"Updating"/);
-  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject({
-    CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
-  });
+  expect(output).toContain(`CloudFormation gets the rights of ${policy},`);
+  const rights = { CloudFormationExecutionPolicies: policy };
+  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject(rights);
 
-  aws.policies.set('CarillonDeployment', JSON.stringify({ Statement }));
-  expect((await operator.run(deploy)).output).not.toContain('CarillonDeployment');
+  const other = `${deploy} --execution-policy arn:aws:iam::aws:policy/PowerUserAccess`;
+  expect((await operator.run(other)).output).toContain(
+    '--execution-policy changes nothing: the CDK is set up here already.',
+  );
+  expect(aws.cloudFormation.find('CDKToolkit')!.parameters).toMatchObject(rights);
 });
 
 // An organisation has a bootstrap stack of its own. To update another one would change the rights of its apps.
@@ -86,7 +83,6 @@ describe('the bootstrap stack is found as the CDK finds it', () => {
     const { code } = await operator.run(deploy);
     expect(code).toBe(0);
     expect(created()).toEqual([name, 'Carillon']);
-    expect(aws.policies.size).toBe(0);
     expect(aws.calls.filter(({ role }) => role?.includes(qualifier))).not.toEqual([]);
   });
 
@@ -99,7 +95,6 @@ describe('the bootstrap stack is found as the CDK finds it', () => {
     expect(code).toBe(0);
     expect(aws.cloudFormation.find(name)!.parameters).toMatchObject({
       Qualifier: qualifier,
-      CloudFormationExecutionPolicies: 'arn:aws:iam::111122223333:policy/CarillonDeployment',
     });
     expect(aws.cloudFormation.find('OtherToolkit')!.parameters).toEqual({ Qualifier: 'other' });
   });
@@ -116,7 +111,6 @@ describe('the bootstrap stack is found as the CDK finds it', () => {
       expect(code).toBe(1);
       expect(aws.cloudFormation.find(name)!.parameters).toEqual({ Qualifier: 'other' });
       expect(created()).toEqual([name]);
-      expect(aws.policies.size).toBe(0);
     },
   );
 
@@ -222,6 +216,7 @@ test.each([
   ['--set vapidSubject=push@carillon.net --yes', 'or "none" [none]:" Use --set alarmEmail=…'],
   ['--set vapidSubject=x alarmEmail=none --yes', 'setting vapidSubject must be an e-mail address'],
   ['--set vapidSubject', 'Use name=value'],
+  ['--execution-policy AdministratorAccess', 'Use the ARN of a policy of IAM.'],
   ['--project "My Shop"', 'Use 1 to 64 lowercase letters'],
 ])('%j without a terminal changes nothing, and says what to do', async (flags, message) => {
   const { aws, operator } = account;

@@ -32,6 +32,31 @@ test.each(documents)('%s refers to files and sections that exist', (document) =>
   expect(sections.filter(({ path, anchor }) => !anchorsOf(path).includes(anchor))).toEqual([]);
 });
 
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
+  .trim()
+  .split('\n');
+const sources = tracked.filter((path) => /\.(tsx?|mjs|js)$/.test(path) && existsSync(path));
+const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm;
+/** A file or a folder: from the root, or the end of its path. */
+const named = /`(?:\.{1,2}\/)*([\w./-]+\.(?:tsx?|mjs|md)|[a-z-]+\/[\w/-]*\/)`/g;
+
+test('comments name files that exist', () => {
+  const missing = sources.flatMap((path) => {
+    const comments = readFileSync(path, 'utf8').match(comment) ?? [];
+    const names = [...comments.join('\n').matchAll(named)].map(([, name]) => name!);
+    return names
+      .filter((name) => !generated.test(name) && !exists(name))
+      .map((name) => ({ path, name }));
+  });
+  expect(missing).toEqual([]);
+});
+
+function exists(name: string): boolean {
+  return name.endsWith('/')
+    ? existsSync(name)
+    : tracked.some((path) => `/${path}`.endsWith(`/${name}`));
+}
+
 /** The anchors of a document's headings, as GitHub makes them. */
 function anchorsOf(document: string): readonly string[] {
   const text = readFileSync(document, 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');

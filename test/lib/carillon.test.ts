@@ -14,7 +14,6 @@ import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/infrastruct
 import { outputOf, tableNames } from '../../contract/infrastructure/tables.ts';
 import { functionNames } from '../../contract/wire/routes.ts';
 import { Carillon, type CarillonProps } from '../../lib/carillon.ts';
-import { permissions } from '../../lib/execution-policy.ts';
 import { type Settings, settingNames } from '../../lib/settings.ts';
 import { testContext } from '../fixtures/synthesized-stack.ts';
 
@@ -334,15 +333,6 @@ describe('in a network', () => {
 
   test('without one, no function has a network and no role the rights', () => {
     expect(JSON.stringify(plain.toJSON())).not.toMatch(/VpcConfig|ec2:/);
-  });
-
-  test('CloudFormation may deploy and tag what it adds', () => {
-    const added = Object.entries(template.toJSON().Resources as Record<string, { Type: string }>)
-      .filter(([id]) => id.startsWith('Push'))
-      .map(([, { Type }]) => Type);
-    for (const type of new Set(added)) expect(Object.keys(permissions)).toContain(type);
-    const [statement] = permissions['AWS::EC2::SecurityGroup']!;
-    expect(statement!.Action).toEqual(expect.arrayContaining(['ec2:CreateTags', 'ec2:DeleteTags']));
   });
 });
 

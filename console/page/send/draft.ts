@@ -17,6 +17,8 @@ export interface Draft {
   readonly form: SendForm;
   /** Epoch milliseconds of the first attempt whose outcome nobody knows. Present: the form is locked. */
   readonly attemptedAt?: number;
+  /** Whether the service has responded that nothing was sent, and may keep the body under this key. */
+  readonly isKept?: true;
   /** Who has, or may have, an earlier one like it. A sentence. */
   readonly earlier?: string;
 }
@@ -56,6 +58,8 @@ export function saysNothingSent(error: unknown, isRepetition: boolean): boolean 
   const { code, status = 0, cause } = error;
   if (isRepetition) return code === 'invalid_request' || code === 'payload_too_large';
   if (code === 'unexpected_response' || code === 'request_in_progress') return false;
+  // A copy of the draft in another tab was edited, and went out.
+  if (code === 'idempotency_key_reused') return false;
   return (status >= 400 && status < 500) || (code === 'unavailable' && cause === undefined);
 }
 
@@ -121,8 +125,10 @@ export function useDraft({ owner, client, isLocal, queries, onSent }: DraftOptio
         onSent(notificationId);
       },
       onError: (error, { draft: { id, form, earlier }, isRepetition }) => {
-        const isOver = saysNothingSent(error, isRepetition);
-        if (isOver && current.current?.id === id) keep(newDraft(form, earlier));
+        if (!saysNothingSent(error, isRepetition) || current.current?.id !== id) return;
+        const { code } = error as CarillonError;
+        if (code === 'unavailable') keep({ id, form, earlier, isKept: true });
+        else keep(newDraft(form, earlier));
       },
     },
     queries,
@@ -134,8 +140,11 @@ export function useDraft({ owner, client, isLocal, queries, onSent }: DraftOptio
       draft.attemptedAt === undefined &&
       [first, emptySendForm].some((form) => JSON.stringify(form) === JSON.stringify(draft.form)),
     change: (changes: Partial<SendForm>) => {
-      const { attemptedAt, form } = current.current ?? {};
-      if (attemptedAt === undefined) keep({ ...current.current!, form: { ...form!, ...changes } });
+      const { attemptedAt, isKept, ...last } = current.current ?? draft;
+      if (attemptedAt !== undefined) return;
+      const form = { ...last.form, ...changes };
+      // Another body needs another key.
+      keep(isKept ? newDraft(form, last.earlier) : { ...last, form });
     },
     /** Another one takes its place. */
     replace: (form: SendForm, earlier?: string) => {

@@ -32,7 +32,7 @@ import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.t
 import { useSession } from '../session.ts';
 import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { canFindOut, mayHave } from './draft.ts';
+import { canFindOut, mayHave, saysNothingSent } from './draft.ts';
 import { Fields, IssuesContext, SendField } from './send-field.tsx';
 import {
   emptySendForm,
@@ -81,6 +81,8 @@ export function SendView() {
   const found = attempt === undefined ? [] : [...issues, ...refused];
   const shownIssues = found.filter((issue) => isShown(issue, attempt!.isTest));
   const otherIssues = refused.filter((issue) => !isShown(issue, attempt?.isTest === true));
+  /** What is not at a field. */
+  const failure = [error, test.error].find((one) => one && issuesIn(one).length === 0);
   const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
   // The fields have their errors by then.
@@ -109,9 +111,11 @@ export function SendView() {
         <Stack gap="xs">
           <NotificationPreview notification={shown} isNow />
           <Text>
-            To <bdi>{whomText(notification)}</bdi>.
+            To <bdi>{whomText(notification)}</bdi>. Project: <bdi>{project?.name ?? projectId}</bdi>
+            .
           </Text>
-          {draft.earlier && <Text fw={600}>{draft.earlier}, and may get it again.</Text>}
+          {size.note && <Text fw={600}>{size.note}.</Text>}
+          {draft.earlier && <Text fw={600}>{draft.earlier}. Who has it may get it again.</Text>}
           <Text>It goes out now. You can stop it, but what is delivered stays.</Text>
         </Stack>
       ),
@@ -149,10 +153,15 @@ export function SendView() {
         {shownIssues.length > 0 && `${countOf(shownIssues.length, 'field')} to correct. `}
         {otherIssues.map(({ path, message }) => `${fieldAt(path)?.label ?? path} ${message}. `)}
       </Text>
-      <Problem error={[error, test.error].find((one) => one && issuesIn(one).length === 0)} />
+      <Problem error={failure} />
       <Text role="status" className="test-result" c="dimmed">
+        {failure && failure === error && 'Nothing was sent. '}
+        {failure &&
+          failure === test.error &&
+          !saysNothingSent(failure, false) &&
+          'The test may have gone out. '}
         {test.result !== undefined &&
-          `Test: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
+          `Test to ${test.to}: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
         {test.isOver && !isLocal && (
           <Anchor component="button" type="button" onClick={test.askForUserId}>
             Another user id
@@ -279,7 +288,7 @@ function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
         {have}. {error && `${failureText(error).what} `}
         {isRecent
           ? '“Find out” repeats the same request: what has gone out does not go out twice, and what has not goes out now.'
-          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString())}, and Carillon remembers a request for a day. Look under Notifications.`}
+          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString(), 'long')}, and Carillon remembers a request for a day. Look under Notifications.`}
       </Text>
       <Group mt="sm">
         {isRecent && (
@@ -301,7 +310,7 @@ function useTest(testTo: (userId: string) => SendRequest) {
   const { client, isLocal, testUserId, setTestUserId, ask } = useSession();
   /** A key belongs to one exact body. It is kept until the outcome is known. */
   const last = useRef<{ readonly body: string; readonly key: string }>(undefined);
-  const { mutate, data, error, isPending, reset } = useMutation({
+  const { mutate, data, variables, error, isPending, reset } = useMutation({
     mutationFn: async (userId: string | undefined) => {
       const request = testTo(userId ?? (await subscribedUserId(client)));
       const body = JSON.stringify(request);
@@ -331,6 +340,8 @@ function useTest(testTo: (userId: string) => SendRequest) {
     });
   return {
     result: data,
+    /** Who got it. */
+    to: variables ?? 'this browser',
     error,
     isPending,
     isOver: data !== undefined || error !== null,

@@ -2,7 +2,7 @@ import { type ErrorCode, errorTable } from '../../wire/errors.ts';
 import { includes, type MemberRole, memberRoles, type Route } from '../../wire/routes.ts';
 import type { Component, Described } from './schema.ts';
 
-/** Documentation of a route that `contract/routes.ts` does not have. */
+/** Documentation of a route that `contract/wire/routes.ts` does not have. */
 export interface Operation {
   readonly summary: string;
   /** Markdown. */
@@ -10,7 +10,7 @@ export interface Operation {
   readonly headers?: Described;
   readonly query?: Described;
   readonly body?: RequestBody;
-  /** Errors that do not follow from the rest: see `errors-of.ts`. */
+  /** Errors that do not follow from the rest: see {@link errorsOf}. */
   readonly errors?: readonly ErrorCode[];
   /** By status, the usual one first. */
   readonly responses: Readonly<Record<number, SuccessResponse>>;

@@ -53,6 +53,7 @@ describe('the form of a list', () => {
     ['big-endian UTF-16', 'UTF-16', utf16be],
     ['gzip', 'gzip', (text) => gzipSync(text)],
     ['gzip of UTF-8 with a mark', 'gzip', (text) => gzipSync(`\ufeff${text}`)],
+    ['gzip in two layers', 'gzip, gzip', (text) => gzipSync(gzipSync(text))],
     ['gzip of UTF-16', 'gzip, UTF-16', (text) => gzipSync(utf16be(text))],
     [
       'gzip files after each other',
@@ -88,6 +89,7 @@ describe('the form of a list', () => {
       Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]),
       'damaged, or ends too early',
     ],
+    ['gzip in three layers', gzipSync(gzipSync(gzipSync(lines))), 'it is gzip within gzip'],
     ['UTF-16 with half a character', utf16be('{"a":1}\n').subarray(0, -1), 'not valid UTF-16'],
   ])('is refused: %s', async (_, file, message) => {
     await expect(read(file)).rejects.toThrow(message);
@@ -164,9 +166,16 @@ describe('CSV', () => {
     ]);
   });
 
+  it('has quotes in cells without quotes around them only between tabs', async () => {
+    expect(await values('a\tb\n{"x":1}\t2"\n')).toEqual([{ a: '{"x":1}', b: '2"' }]);
+    expect(await values('a;b\n{"x":1};2\n3;4\n')).toEqual([within, { a: '3', b: '4' }]);
+  });
+
   it('has no rows without a value', async () => {
     expect(await values('a,b\n,\n"",\n1,2\n,,,\n')).toEqual([{ a: '1', b: '2' }]);
   });
+
+  const within = 'has a quote within a cell. Put the cell in quotes, and write the quote twice';
 
   it('is read after a row that is invalid', async () => {
     const text = Buffer.from(
@@ -176,7 +185,7 @@ describe('CSV', () => {
     expect((await read(text)).rows).toEqual([
       { line: 2, mistake: 'has 1 cells, but the header has 2' },
       { line: 3, mistake: 'has 3 cells, but the header has 2' },
-      { line: 4, mistake: 'has text after a cell in quotes. A quote in a cell is written twice' },
+      { line: 4, mistake: within },
       { line: 5, mistake: 'is not UTF-8' },
       { line: 6, ...tooLong },
       { line: 7, value: { a: '1', b: '2' } },
