@@ -599,7 +599,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
             { name: 'prefers-reduced-motion', value: 'reduce' },
           ]);
           // The draft of the picture before.
-          await page.evaluate(() => sessionStorage.clear());
+          await page.evaluate(() => location.protocol === 'about:' || sessionStorage.clear());
           await reach();
           await page.addStyleTag({
             content: `:root { --mantine-font-family: Inter !important;
