@@ -28,6 +28,7 @@ export interface CheckResult {
 }
 
 const unsupportedTexts: Readonly<Record<UnsupportedReason, keyof CheckTexts>> = {
+  no_origin: 'noOrigin',
   insecure_context: 'insecure',
   embedded: 'embedded',
   storage_denied: 'storageDenied',

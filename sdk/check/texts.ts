@@ -16,6 +16,7 @@ export const english = {
   problems: 'Notifications cannot arrive: {count} problems.',
   passed: 'Checks passed: {count}',
   supported: 'This page can receive pushes.',
+  noOrigin: 'This page is a file or a part of an app. Open the site at its https address.',
   insecure: 'This page is not https. Open it at an https address.',
   embedded:
     'This page is in a frame of another site, where browsers allow no notifications. Open it in a tab of its own.',

@@ -105,6 +105,8 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     applicationServerKey: readKey(applicationServerKey),
   };
   const urlOf = (name: keyof CarillonOptions, value: unknown) => {
+    // A page without an http address has no push, and no URL could be right.
+    if (!origin.startsWith('http')) return '';
     // Trusted Types are objects.
     const url = readUrl(Object(value).toJSON ? String(value) : value, baseUri);
     if (url?.origin === origin) return url.href;
@@ -116,7 +118,9 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     ? // The newest is the one of the call that has returned the registration.
       (workersOf(registration).pop()?.scriptURL ?? '')
     : urlOf('serviceWorker', worker);
-  const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
+  const defaultScope = registration
+    ? registration.scope
+    : (readUrl('.', serviceWorker)?.href ?? '');
   return {
     project,
     choice: readChoice(stated),
