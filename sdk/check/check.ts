@@ -7,15 +7,14 @@ import {
   type Settings,
 } from '../client/options.ts';
 import {
+  askWorker,
   fetchFile,
   findRegistration,
-  otherWorker,
   unusableResponse,
 } from '../client/service-worker.ts';
 import { expectKnown } from '../common/option-checks.ts';
-import { readRegistration } from '../common/storage.ts';
-import { hasKey, isDead } from '../common/subscription.ts';
-import { timing } from '../common/timing.ts';
+import { readRegistration, withLock } from '../common/storage.ts';
+import { endSubscription, hasKey, isDead, subscribeBrowser } from '../common/subscription.ts';
 import { type CheckName, type CheckTexts, english, fill } from './texts.ts';
 
 /** One of the things that must be right for notifications to arrive here. */
@@ -61,18 +60,30 @@ export async function check(
   const reason = unsupportedReason(window);
   if (!add('page', reason && all[unsupportedTexts[reason]], all.supported)) return results;
   const isAllowed = add('permission', permissionProblem(all), all.allowed);
-  const isRead = await readWorker(scope).then(
+  const isRead = await findRegistration(scope).then(
     (registration) => ({ registration }),
     () => undefined,
   );
   const registration = isRead?.registration;
-  const workerProblem = await problemOfWorker(registration, settings, all);
-  const found = fill(all.workerActive, { file: pathOf(settings.serviceWorker) });
-  if (registration || workerProblem) add('service worker', workerProblem, found);
-  else if (isRead && isAllowed) add('service worker', await missingWorker(settings, all), '');
+  const [kind, url = ''] = registration ? await askWorker(scope) : [];
+  const file = pathOf(settings.serviceWorker);
+  if (kind === 'carillon') {
+    add('service worker', undefined, fill(all.workerActive, { file: pathOf(url) }));
+  } else if (kind === 'other') {
+    const text = url === settings.serviceWorker ? all.workerSilent : all.workerOther;
+    const waits = registration?.waiting ? [all.workerInactive] : [];
+    const problem = fill([text, ...waits].join(' '), { other: pathOf(url), scope, file });
+    add('service worker', problem, '');
+  } else {
+    const problem = await problemOfFile(settings, all);
+    if (problem || registration) add('service worker', problem ?? all.workerInactive, '');
+    else if (isRead && isAllowed) add('service worker', await missingWorker(settings, all), '');
+  }
   const subscription =
-    isAllowed && (await registration?.pushManager.getSubscription().catch(() => undefined));
-  if (subscription === null) add('subscription', all.notSubscribed, '');
+    isAllowed && (await registration?.pushManager.getSubscription().catch(() => null));
+  if (subscription === null && kind === 'carillon') {
+    add('subscription', await problemOfSubscribing(registration!, settings, all), '');
+  }
   if (subscription) {
     const isOwn = hasKey(subscription, project.applicationServerKey);
     add('subscription', isOwn ? undefined : all.otherKey, all.subscribed);
@@ -115,8 +126,9 @@ export async function showTestNotification(
   if (unsupportedReason(window) !== undefined || Notification.permission !== 'granted')
     return false;
   try {
-    const registration = await readWorker(scope);
-    if (!registration?.active) return false;
+    const registration = await findRegistration(scope);
+    const [kind] = await askWorker(scope);
+    if (!registration || kind === 'none') return false;
     // The worker takes clicks only of notifications that Carillon sent.
     await registration.showNotification(testTitle, { body, tag: 'carillon-check' });
     return true;
@@ -132,35 +144,36 @@ function permissionProblem(texts: CheckTexts): string | undefined {
   return helpOf({ reason: undefined, permission }, texts, window);
 }
 
-const activationPauseMs = 250;
-
-/** The registration of the scope. Firefox has no active worker in it for seconds after a page was loaded again. */
-async function readWorker(scope: string): Promise<ServiceWorkerRegistration | undefined> {
-  let registration = await findRegistration(scope);
-  for (let tries = 1; registration && !registration.active && tries < 20; tries++) {
-    await timing.wait(activationPauseMs);
-    registration = await findRegistration(scope);
-  }
-  return registration;
-}
-
-async function problemOfWorker(
-  registration: ServiceWorkerRegistration | undefined,
-  settings: Settings,
+async function problemOfFile(
+  { serviceWorker }: Settings,
   texts: CheckTexts,
 ): Promise<string | undefined> {
-  const { serviceWorker, scope } = settings;
   const file = pathOf(serviceWorker);
-  const other = otherWorker(registration, settings);
-  if (other !== undefined) return fill(texts.workerOther, { other: pathOf(other), scope, file });
   const response = serviceWorker && (await unusableResponse(serviceWorker));
-  if (response) {
-    // That of another site cannot be read.
-    const followed = await fetchFile(serviceWorker, 'follow');
-    const target = followed?.redirected ? ` to ${followed.url}` : '';
-    return fill(texts.workerFile, { file, response: response.trim() + target });
+  if (!response) return undefined;
+  // That of another site cannot be read.
+  const followed = await fetchFile(serviceWorker, 'follow');
+  const target = followed?.redirected ? ` to ${followed.url}` : '';
+  return fill(texts.workerFile, { file, response: response.trim() + target });
+}
+
+/** Subscribes for a moment: nothing else tells whether the browser has a connection to its push service. */
+async function problemOfSubscribing(
+  { pushManager }: ServiceWorkerRegistration,
+  { project, scope }: Settings,
+  texts: CheckTexts,
+): Promise<string> {
+  try {
+    const subscription = await subscribeBrowser(pushManager, project.applicationServerKey);
+    await withLock(async () => {
+      const stored = await readRegistration(scope).catch(() => undefined);
+      // Otherwise a page has registered it meanwhile.
+      if (stored?.endpoint !== subscription.endpoint) await endSubscription(subscription);
+    });
+    return texts.notSubscribed;
+  } catch (error) {
+    return fill(texts.noPushService, { message: (error as Error).message });
   }
-  return registration?.waiting || registration?.installing ? texts.workerInactive : undefined;
 }
 
 /** What there is in place of a worker of this scope, and what may prevent it. */

@@ -29,7 +29,8 @@ export const english = {
     'Nobody has been asked yet, or the question was closed. Subscribe on this site, and allow notifications.',
   /** `{file}`: path of the service worker. */
   workerActive: '{file} is active.',
-  workerInactive: 'It is not active yet. Close all tabs of this site, and open it again.',
+  workerInactive:
+    'A version of it is not active yet. Close all tabs of this site, and open it again.',
   /** `{response}`: its status and type, or a redirect. */
   workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
   workerScope: 'The scope of {file} needs the header "Service-Worker-Allowed".',
@@ -39,8 +40,12 @@ export const english = {
   trustedTypes:
     'If that fails: this page requires Trusted Types, so its policy must allow the name “carillon”.',
   workerOther: otherWorkerText('{scope}', '{other}', '{file}'),
+  workerSilent: otherWorkerText('{scope}', '{file}', '{file}'),
   subscribed: 'This browser is subscribed.',
   notSubscribed: 'This browser is not subscribed. Subscribe on this site.',
+  /** `{message}`: the browser's own. */
+  noPushService:
+    'The browser has no connection to its push service ({message}). A firewall may block it, or a setting of the browser has turned it off: in LibreWolf and Zen, “dom.push.connection.enabled” in about:config.',
   otherKey:
     'This browser is subscribed with another application server key, perhaps that of another sender. Subscribe on this site again.',
   /** `{service}`: name or host of the push service. */

@@ -10,8 +10,8 @@ export interface PushState {
   readonly reason: UnsupportedReason | undefined;
   readonly permission: NotificationPermission | 'unsupported';
   /**
-   * The service worker that gets the pushes. `other`: that of another file, which shows none of Carillon's; the console
-   * names both files.
+   * The service worker that gets the pushes. `other`: one that does not answer as Carillon's within 10 s, and shows none
+   * of its notifications; the console names the file and says what to do.
    */
   readonly worker: 'carillon' | 'other' | 'none';
   /** Whether the browser is subscribed to this project, and Carillon's worker gets the pushes. */

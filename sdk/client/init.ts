@@ -30,10 +30,12 @@ import {
 } from './options.ts';
 import { requestInteractively } from './request.ts';
 import {
+  type AskedWorker,
+  askWorker,
   browserError,
   browserTimeoutMs,
   findRegistration,
-  otherWorker,
+  type Heard,
   otherWorkerText,
   subscribePage,
 } from './service-worker.ts';
@@ -49,6 +51,7 @@ export function init(options: CarillonOptions): CarillonClient {
   const { project, scope, replaceWorker } = settings;
   const reason = unsupportedReason(window);
   const supported = !reason;
+  const heard: Heard = new Set();
   /** What was set on this page. What is absent applies as it is stored. */
   let { channels: defaultChannels, ...page } = settings.choice;
 
@@ -61,7 +64,13 @@ export function init(options: CarillonOptions): CarillonClient {
       (await within(browserTimeoutMs, () => registration.pushManager.getSubscription()));
     const usable = current && isUsable(current, project.applicationServerKey) ? current : null;
     const stored = await readRegistration(scope).catch(ignore);
-    return [usable, stored, registration, otherWorker(registration, settings)];
+    return [usable, stored, registration];
+  }
+
+  /** The worker that gets the pushes. One that has answered before counts while its URL is the same. */
+  function worker(stored: Registration | undefined): Promise<AskedWorker> {
+    if (stored?.worker) heard.add(stored.worker);
+    return askWorker(scope, heard).catch(() => ['none']);
   }
 
   /**
@@ -94,7 +103,8 @@ export function init(options: CarillonOptions): CarillonClient {
     // Without a registration, the browser may have a subscription of another sender on this site.
     const isKnown = (usable || stored) && Notification.permission === 'granted';
     if (!isAsked && !(isKnown && dueChoice(stored, usable?.endpoint))) return undefined;
-    const subscription = await subscribePage(settings, registration);
+    const [subscription, worker] = await subscribePage(settings, registration);
+    if (worker) heard.add(worker);
     const { endpoint } = subscription;
     return withLock(async () => {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
@@ -102,9 +112,10 @@ export function init(options: CarillonOptions): CarillonClient {
       const choice = dueChoice(earlier, endpoint);
       if (stored && !earlier && !isAsked) await endSubscription(subscription);
       else if (choice) {
+        const proven = { ...project, worker };
         await registerSubscription(
           scope,
-          project,
+          proven,
           subscription,
           choice,
           earlier,
@@ -129,11 +140,12 @@ export function init(options: CarillonOptions): CarillonClient {
     page = { ...page, ...changed };
   }
 
-  /** Tells the page if the worker of another file gets the pushes. */
+  /** Tells the page if a worker that is not Carillon's gets the pushes. */
   async function reportWorker(): Promise<void> {
-    const [, , , other] = await look();
-    if (!other || replaceWorker) return;
-    console.warn(otherWorkerText(scope, other, settings.serviceWorker));
+    const [, stored] = await look();
+    const [kind, url] = await worker(stored);
+    if (kind !== 'other' || replaceWorker) return;
+    console.warn(otherWorkerText(scope, url!, settings.serviceWorker));
     announce(scope);
   }
 
@@ -154,16 +166,17 @@ export function init(options: CarillonOptions): CarillonClient {
 
   const members = {
     async state(): Promise<PushState> {
-      const [usable, stored, registration, other] = (await look().catch(ignore)) ?? [];
+      const [usable, stored] = (await look().catch(ignore)) ?? [];
+      const [kind] = supported ? await worker(stored) : (['none'] as const);
       const permission = await members.permission();
-      const subscribed = Boolean(usable) && !other;
+      const subscribed = Boolean(usable) && kind === 'carillon';
       const { userId, channels } = choiceFrom(stored?.choice);
       return {
         supported,
         reason,
         permission,
         subscribed,
-        worker: other ? 'other' : registration ? 'carillon' : 'none',
+        worker: kind,
         lost: Boolean(stored) && !(subscribed && permission === 'granted'),
         userId: userId ?? undefined,
         channels: channels ?? [],
@@ -211,8 +224,8 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async subscription() {
-      const [usable, , , other] = await look();
-      return (!other && usable) || null;
+      const [usable, stored] = await look();
+      return usable && (await worker(stored))[0] === 'carillon' ? usable : null;
     },
 
     async deviceId() {
@@ -288,8 +301,6 @@ type Found = readonly [
   usable?: PushSubscription | null,
   stored?: Registration | undefined,
   registration?: ServiceWorkerRegistration | undefined,
-  /** The file of the worker that gets the pushes, if it is not Carillon's. */
-  other?: string | undefined,
 ];
 
 function ignore(): undefined {}

@@ -25,7 +25,7 @@ import { pauseAfterMs, remainingMs, timing } from './timing.ts';
  */
 export async function registerSubscription(
   scope: string,
-  project: ProjectAddress,
+  project: ProjectAddress & Pick<Registration, 'worker'>,
   subscription: PushSubscription,
   choice: SignedChoice,
   earlier: Registration | undefined,
@@ -75,6 +75,8 @@ export async function attemptInBackground(
     await work();
     return undefined;
   } catch (error) {
+    // The pause is for the service. What is wrong with a worker is looked at again on the next page view.
+    if (Object(error).code === 'service_worker_failed') return undefined;
     const pauseMs = pauseAfterMs(error as Failure, backgroundPauseMs, count + 1);
     await storeFailures(scope, { count: count + 1, notBefore: timing.now() + pauseMs });
     return pauseMs;

@@ -13,6 +13,8 @@ const objectStore = 'entries';
 export interface Registration extends ProjectAddress {
   readonly choice: SignedChoice;
   readonly endpoint: string;
+  /** URL of the service worker that has answered as Carillon's. */
+  readonly worker?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly registeredAt: number;
 }

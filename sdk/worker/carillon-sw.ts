@@ -1,3 +1,4 @@
+import { type VersionAnswer, versionQuestion } from '../common/ask.ts';
 import { announce } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import { requestOnce } from '../common/service.ts';
@@ -23,6 +24,8 @@ declare const self: ServiceWorkerGlobalScope;
 
 /** Replaced by the bundler: whether this is the build that bundlers put into a site's own worker. */
 declare const IMPORTED: boolean;
+/** Replaced by the bundler. */
+declare const VERSION: string;
 
 const { registration } = self;
 const { scope, pushManager } = registration;
@@ -31,6 +34,13 @@ const environment = { ...timing, update: updateEvents };
 
 // No page depends on the version of this worker, so a new version takes over at once.
 if (isStandalone) self.addEventListener('install', () => void self.skipWaiting());
+
+// Pages ask, because the URL of a script does not tell whether it has Carillon's worker.
+self.addEventListener('message', (event) => {
+  if (event.data !== versionQuestion) return;
+  event.stopImmediatePropagation();
+  event.ports[0]?.postMessage({ version: VERSION } satisfies VersionAnswer);
+});
 
 self.addEventListener('push', (event) => {
   const message = messageOf(event);
