@@ -1,4 +1,4 @@
-import type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+import type { PageClick, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
 import type { UnsupportedReason } from './environment.ts';
 import type { CloseOptions, SubscribeOptions } from './options.ts';
 
@@ -34,8 +34,11 @@ export interface CarillonEvents {
   /** The service worker showed a notification. */
   readonly shown: ShownEvent;
   /** A person clicked a notification, or one of its buttons. */
-  readonly clicked: ClickedEvent;
-  /** A message with `whenFocused: "page"` came while this page had the focus. No notification is shown. */
+  readonly clicked: PageClick;
+  /**
+   * A message with `whenFocused: "page"` came while this page had the focus. If a listener returns, no notification is
+   * shown.
+   */
   readonly message: ReceivedMessage;
 }
 

@@ -1,5 +1,12 @@
 import { CarillonError } from '../common/error.ts';
-import { announce, openChannel } from '../common/page-events.ts';
+import { requireMatch } from '../common/option-checks.ts';
+import {
+  announce,
+  openChannel,
+  type PageAnswer,
+  type PageEvent,
+  type PageQuestion,
+} from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import {
   deleteSubscription,
@@ -52,6 +59,7 @@ export function init(options: CarillonOptions): CarillonClient {
   const reason = unsupportedReason(window);
   const supported = !reason;
   const heard: Heard = new Set();
+  const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
   /** What was set on this page. What is absent applies as it is stored. */
   let { channels: defaultChannels, ...page } = settings.choice;
 
@@ -149,7 +157,34 @@ export function init(options: CarillonOptions): CarillonClient {
     announce(scope);
   }
 
+  /** Passes an event on to the listeners, and answers who has asked. */
+  async function receive({ name, detail }: Received, port?: MessagePort): Promise<void> {
+    let isTaken = false;
+    const preventDefault = () => {
+      isTaken = Boolean(port);
+    };
+    const isClick = name === 'clicked';
+    const event = isClick
+      ? detail && { ...detail, cancelable: Boolean(port), preventDefault }
+      : (detail ?? (await members.state()));
+    for (const [listened, listener] of listeners) {
+      if (listened !== name || !event) continue;
+      try {
+        listener(event);
+        isTaken ||= !isClick;
+      } catch (error) {
+        reportError(error);
+      }
+    }
+    port?.postMessage({ url: location.href, isTaken } satisfies PageAnswer);
+  }
+
   async function listen(): Promise<void> {
+    // Other workers and libraries also send messages to pages.
+    navigator.serviceWorker.addEventListener('message', ({ data, ports }) => {
+      if (data?.carillon === scope) receive(data, ports[0]);
+    });
+    openChannel(scope).onmessage = ({ data }) => receive(data);
     const tell = () => announce(scope);
     navigator.serviceWorker.addEventListener('controllerchange', tell);
     const status = await navigator.permissions.query({ name: 'notifications' });
@@ -274,27 +309,15 @@ export function init(options: CarillonOptions): CarillonClient {
     ready: start(),
 
     on(name, listener) {
-      const listening = new AbortController();
-      const { signal } = listening;
-      const receive = async ({ data }: MessageEvent) => {
-        if (data.name !== name) return;
-        const event = data.detail ?? (await members.state());
-        if (!signal.aborted) listener(event);
-      };
-      // Other workers and libraries also send messages to pages.
-      const receiveOwn = (event: MessageEvent) => event.data?.carillon === scope && receive(event);
-      try {
-        const channel = openChannel(scope);
-        channel.onmessage = receive;
-        signal.onabort = () => channel.close();
-        navigator.serviceWorker.addEventListener('message', receiveOwn, { signal });
-      } catch {
-        // This page has no push.
-      }
-      return () => listening.abort();
+      requireMatch(/^(change|shown|clicked|message)$/, name, 'name', 'use the name of an event');
+      const entry = [name, listener] as never;
+      listeners.add(entry);
+      return () => listeners.delete(entry);
     },
   };
 }
+
+type Received = PageEvent | PageQuestion;
 
 type Found = readonly [
   /** The subscription to this project. */
