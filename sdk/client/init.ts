@@ -6,11 +6,13 @@ import {
   type PageAnswer,
   type PageEvent,
   type PageQuestion,
+  type SaidUser,
 } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import {
   deleteSubscription,
   type MakeRequest,
+  postSubscription,
   requestOnce,
   type SignedChoice,
 } from '../common/service.ts';
@@ -60,8 +62,13 @@ export function init(options: CarillonOptions): CarillonClient {
   const supported = !reason;
   const heard: Heard = new Set();
   const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
-  /** What was set on this page. What is absent applies as it is stored. */
-  let { channels: defaultChannels, ...page } = settings.choice;
+  const { channels: defaultChannels, ...user } = settings.choice;
+  /** Who uses the browser, as this tab or another has said last. */
+  let said: SaidUser = { user, saidAt: 'userId' in user ? timing.now() : 0 };
+  /** Chosen on this page. They count until others are registered. */
+  let chosen: SignedChoice['channels'];
+  /** Ends the wait for an answer to the browser's question. */
+  let endQuestion = () => {};
 
   /** What the browser has at the scope, and what the SDK has stored. */
   async function look(): Promise<Found> {
@@ -72,7 +79,7 @@ export function init(options: CarillonOptions): CarillonClient {
       (await within(browserTimeoutMs, () => registration.pushManager.getSubscription()));
     const usable = current && isUsable(current, project.applicationServerKey) ? current : null;
     const stored = await readRegistration(scope).catch(ignore);
-    return [usable, stored, registration];
+    return [usable, stored, registration, current];
   }
 
   /** The worker that gets the pushes. One that has answered before counts while its URL is the same. */
@@ -82,14 +89,23 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   /**
-   * The choice to register.
-   * @param known that of the stored registration. Without one, the service may have imported a user and channels for a
-   *   subscription, which the defaults of this page must not replace.
+   * What applies here: the newest log-in or log-out of any tab, and the channels that were registered last.
+   * @param known the stored registration, or what is known without one.
    */
-  function choiceFrom(known: SignedChoice | undefined, change?: SignedChoice): SignedChoice {
-    const choice = { ...known, ...page, ...change };
-    if (choice.userId || choice.channels !== null) choice.channels ??= defaultChannels;
-    return choice;
+  function registrationFrom(
+    { choice, saidAt = 0 }: Pick<Registration, 'choice' | 'saidAt'>,
+    change: SignedChoice = {},
+  ) {
+    const now = timing.now();
+    // A time later than now was stored while the clock was wrong.
+    const isNewest = saidAt >= said.saidAt && saidAt <= now;
+    const applied = { ...choice, ...(!isNewest && said.user), ...change };
+    // Channels that are null are not known: the defaults must not replace them.
+    const { channels = defaultChannels } = applied;
+    return {
+      choice: { ...applied, channels: applied.channels ?? chosen ?? channels },
+      saidAt: 'userId' in change ? now : isNewest ? saidAt : said.saidAt,
+    };
   }
 
   /**
@@ -98,45 +114,56 @@ export function init(options: CarillonOptions): CarillonClient {
    */
   async function register(
     makeRequest: MakeRequest,
-    change: SignedChoice = {},
+    change?: SignedChoice,
     isAsked = false,
   ): Promise<PushSubscription | undefined> {
-    const [usable, stored, registration] = await look();
-    const dueChoice = (earlier: Registration | undefined, endpoint: string | undefined) => {
-      const unknown = usable ? { channels: null } : { userId: null };
-      const choice = choiceFrom(earlier?.choice ?? unknown, change);
-      const wanted = { ...project, ...choice, endpoint };
-      return (isAsked || isDue(earlier, wanted, timing.now())) && choice;
+    const [usable, stored, registration, current] = await look();
+    const dueRegistration = (earlier: Registration | undefined, endpoint: string | undefined) => {
+      // Without a registration, the service may know more of a subscription: it was imported, or storage was lost.
+      const unknown = { choice: usable ? { channels: null } : { userId: null } };
+      const due = registrationFrom(earlier ?? unknown, change);
+      const wanted = { ...project, ...due.choice, endpoint };
+      return (isAsked || isDue(earlier, wanted, timing.now())) && due;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.
     const isKnown = (usable || stored) && Notification.permission === 'granted';
-    if (!isAsked && !(isKnown && dueChoice(stored, usable?.endpoint))) return undefined;
+    if (!isAsked && !(isKnown && dueRegistration(stored, usable?.endpoint))) return undefined;
+    // One with another key must end before a new one begins. If the service does not have this key, it stays.
+    if (current && !usable && stored?.endpoint === current.endpoint) {
+      await postSubscription(project, current.toJSON(), stored.choice, makeRequest, true);
+    }
     const [subscription, worker] = await subscribePage(settings, registration);
     if (worker) heard.add(worker);
     const { endpoint } = subscription;
     return withLock(async () => {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
       const earlier = await readRegistration(scope).catch(() => stored);
-      const choice = dueChoice(earlier, endpoint);
+      const due = dueRegistration(earlier, endpoint);
       if (stored && !earlier && !isAsked) await endSubscription(subscription);
-      else if (choice) {
-        const proven = { ...project, worker };
+      else if (due) {
         await registerSubscription(
           scope,
-          proven,
+          { ...project, ...due, worker },
           subscription,
-          choice,
           earlier,
           makeRequest,
+          isAsked ? undefined : true,
         ).catch(async (error) => {
           const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
           if (isAsked && isNew) await endSubscription(subscription);
           throw error;
         });
       }
-      page = { ...page, ...change };
       return subscription;
     });
+  }
+
+  /** Keeps a choice for this page, and tells other tabs who uses the browser now. */
+  function say({ channels, ...user }: SignedChoice): void {
+    chosen = channels ?? chosen;
+    if (!('userId' in user)) return;
+    said = { user, saidAt: timing.now() };
+    announce(scope, { name: 'said', detail: said });
   }
 
   /** Registers a change, and keeps it for this page. If it is refused, all is as before. */
@@ -145,7 +172,7 @@ export function init(options: CarillonOptions): CarillonClient {
     const [, stored] = await look();
     // Any other change is registered by init(), in the background.
     if (isChanged(stored?.choice, changed)) await register(requestInteractively, changed);
-    page = { ...page, ...changed };
+    say(changed);
   }
 
   /** Tells the page if a worker that is not Carillon's gets the pushes. */
@@ -159,16 +186,18 @@ export function init(options: CarillonOptions): CarillonClient {
 
   /** Passes an event on to the listeners, and answers who has asked. */
   async function receive({ name, detail }: Received, port?: MessagePort): Promise<void> {
+    // A newer log-in or log-out takes the place of one that this page has said.
+    if (name === 'said' && said.saidAt && detail.saidAt > said.saidAt) said = detail;
     let isTaken = false;
     const preventDefault = () => {
       isTaken = Boolean(port);
     };
     const isClick = name === 'clicked';
     const event = isClick
-      ? detail && { ...detail, cancelable: Boolean(port), preventDefault }
+      ? { ...detail, cancelable: Boolean(port), preventDefault }
       : (detail ?? (await members.state()));
     for (const [listened, listener] of listeners) {
-      if (listened !== name || !event) continue;
+      if (listened !== name) continue;
       try {
         listener(event);
         isTaken ||= !isClick;
@@ -187,8 +216,12 @@ export function init(options: CarillonOptions): CarillonClient {
     openChannel(scope).onmessage = ({ data }) => receive(data);
     const tell = () => announce(scope);
     navigator.serviceWorker.addEventListener('controllerchange', tell);
+    if (said.saidAt) announce(scope, { name: 'said', detail: said });
     const status = await navigator.permissions.query({ name: 'notifications' });
-    status.addEventListener('change', tell);
+    status.addEventListener('change', () => {
+      endQuestion();
+      tell();
+    });
   }
 
   async function start(): Promise<void> {
@@ -204,8 +237,9 @@ export function init(options: CarillonOptions): CarillonClient {
       const [usable, stored] = (await look().catch(ignore)) ?? [];
       const [kind] = supported ? await worker(stored) : (['none'] as const);
       const permission = await members.permission();
-      const subscribed = Boolean(usable) && kind === 'carillon';
-      const { userId, channels } = choiceFrom(stored?.choice);
+      const isOwn = (stored ?? project).projectId === project.projectId;
+      const subscribed = Boolean(usable) && isOwn && kind === 'carillon';
+      const { userId, channels } = registrationFrom(stored ?? { choice: {} }).choice;
       return {
         supported,
         reason,
@@ -228,7 +262,13 @@ export function init(options: CarillonOptions): CarillonClient {
         throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
-      if (Notification.permission === 'default') await Notification.requestPermission();
+      if (Notification.permission === 'default') {
+        endQuestion();
+        const ended = new Promise<void>((resolve) => {
+          endQuestion = resolve;
+        });
+        await Promise.race([Notification.requestPermission(), ended]);
+      }
       const { permission } = Notification;
       if (permission === 'denied') {
         throw new CarillonError(
@@ -239,8 +279,8 @@ export function init(options: CarillonOptions): CarillonClient {
       if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
-      page = { ...page, ...choice };
-      return (await register(requestInteractively, {}, true))!;
+      say(choice);
+      return (await register(requestInteractively, choice, true))!;
     },
 
     async unsubscribe() {
@@ -253,7 +293,10 @@ export function init(options: CarillonOptions): CarillonClient {
         // The browser may have the subscription of another sender, which stays.
         if (usable) await endSubscription(usable);
         announce(scope);
-        await deleteSubscription(stored ?? project, removed.endpoint, requestInteractively);
+        // The page knows the newest address.
+        const { projectId } = stored ?? project;
+        const address = { ...project, projectId };
+        await deleteSubscription(address, removed.endpoint, requestInteractively);
         return true;
       });
     },
@@ -309,7 +352,7 @@ export function init(options: CarillonOptions): CarillonClient {
     ready: start(),
 
     on(name, listener) {
-      requireMatch(/^(change|shown|clicked|message)$/, name, 'name', 'use the name of an event');
+      requireMatch(/^(change|shown|clicked|message)$/, name, name, 'unknown');
       const entry = [name, listener] as never;
       listeners.add(entry);
       return () => listeners.delete(entry);
@@ -324,6 +367,8 @@ type Found = readonly [
   usable?: PushSubscription | null,
   stored?: Registration | undefined,
   registration?: ServiceWorkerRegistration | undefined,
+  /** The browser's subscription, of whichever key. */
+  current?: PushSubscription | null | undefined,
 ];
 
 function ignore(): undefined {}

@@ -162,7 +162,8 @@ export function readChoice({
   return {
     // The signature is of the user id beside it.
     ...(userId !== undefined && { userId, userIdSignature }),
-    ...(channels && { channels }),
+    // A copy: storage takes no list of a library that watches it, and the page may change its own.
+    ...(channels && { channels: [...channels] }),
   };
 }
 

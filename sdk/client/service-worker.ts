@@ -61,9 +61,7 @@ export async function askWorker(
 
 /** What is wrong with a worker that does not answer as Carillon's. */
 export const otherWorkerText = (scope: string, other: string, file: string) =>
-  other === file
-    ? `${file} does not answer as Carillon's. Import carillon-sw.js there, and close all tabs of the site.`
-    : `${scope} has the service worker ${other}, not ${file}. Import carillon-sw.js there, or serve it in another folder.`;
+  `${scope} has the service worker ${other}, not ${other === file ? 'Carillon' : file}. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.`;
 
 /**
  * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does, with the
@@ -81,16 +79,13 @@ export async function subscribePage(
   const failed = (sentence: string, cause?: unknown) =>
     new CarillonError('service_worker_failed', sentence, { cause });
   const current = workersOf(found)[0]?.scriptURL ?? file;
-  // One that has this file is used as it is.
-  let isKept = !file || workersOf(found).some((worker) => worker.scriptURL === file);
-  // Another version of Carillon's own file is replaced.
-  const isOwn = current.startsWith(file.split('?')[0]!) || /carillon-sw[^/]*$/.test(current);
-  if (!isKept && !isOwn && !replaceWorker) {
-    const [kind] = await askWorker(scope);
-    if (kind !== 'carillon') throw failed(otherWorkerText(scope, current, file));
-    isKept = true;
-  }
-  let wasInstalled = Boolean(isKept && found?.active);
+  // Another version of Carillon's own file is replaced, and one of another file only if the page says so.
+  const isOwn = current.split('?')[0] === file.split('?')[0] || /carillon-sw[^/]*$/.test(current);
+  // One that has this file is used as it is, and so is another one, if it answers.
+  const isKept =
+    !(file && (isOwn || replaceWorker)) ||
+    workersOf(found).some(({ scriptURL }) => scriptURL === file);
+  let wasInstalled = isKept && found?.active;
   try {
     const start = async (signal: AbortSignal) => {
       const registration = isKept
@@ -99,7 +94,7 @@ export async function subscribePage(
       const worker = workersOf(registration).pop();
       // One whose installation fails has this event only when it has failed.
       worker?.addEventListener('statechange', () => {
-        wasInstalled ||= worker.state !== 'redundant';
+        if (worker.state !== 'redundant') wasInstalled = worker;
       });
       // Unlike `navigator.serviceWorker.ready`, this also ends on a page outside the scope. A worker that waits until
       // the tabs of another one are closed is not waited for.

@@ -1,4 +1,5 @@
 import type { ShownMembers } from '../../contract/wire/send-fields.ts';
+import type { SignedChoice } from './service.ts';
 
 /** Events of the SDK, which reach every open page of the same scope; `message` only those that have the focus. */
 
@@ -38,12 +39,22 @@ export interface ReceivedMessage extends ShownEvent, ShownMembers {
 
 export type PageEvent =
   | { readonly name: 'change'; readonly detail?: undefined }
-  | { readonly name: 'shown'; readonly detail: ShownEvent };
+  | { readonly name: 'shown'; readonly detail: ShownEvent }
+  | { readonly name: 'said'; readonly detail: SaidUser };
+
+/** Who uses the browser, as a page has said. No listener gets it. */
+export interface SaidUser {
+  readonly user: Pick<SignedChoice, 'userId' | 'userIdSignature'>;
+  /** Milliseconds since the epoch. 0: no page has said it. */
+  readonly saidAt: number;
+}
 
 /** What the service worker asks a page. The scope tells clients of several projects on one page apart. */
 export type PageQuestion = { readonly carillon: string } & (
-  | { readonly name: 'clicked'; readonly detail: ClickedEvent | undefined }
+  | { readonly name: 'clicked'; readonly detail: ClickedEvent }
   | { readonly name: 'message'; readonly detail: ReceivedMessage }
+  /** Only where it is: another sender's notification was clicked. */
+  | { readonly name: 'place'; readonly detail: object }
 );
 
 export interface PageAnswer {

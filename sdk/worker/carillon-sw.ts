@@ -160,6 +160,8 @@ async function renewOnce({ oldSubscription }: SubscriptionChange): Promise<void>
     const earlier = await readRegistration(scope);
     // A page has unsubscribed meanwhile.
     if (!earlier) return endSubscription(subscription);
-    return registerSubscription(scope, stored, subscription, earlier.choice, earlier, requestOnce);
+    const { choice, saidAt } = earlier;
+    const registration = { ...stored, choice, saidAt };
+    return registerSubscription(scope, registration, subscription, earlier, requestOnce, true);
   });
 }

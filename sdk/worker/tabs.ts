@@ -43,7 +43,10 @@ export async function showUrl(
   scope: string,
   click?: ClickedEvent,
 ): Promise<void> {
-  const question: PageQuestion = { carillon: scope, name: 'clicked', detail: click };
+  const question: PageQuestion = {
+    carillon: scope,
+    ...(click ? { name: 'clicked', detail: click } : { name: 'place', detail: {} }),
+  };
 
   async function showInTab(): Promise<void> {
     const pages = await clients.matchAll(allPages);

@@ -62,6 +62,8 @@ const browserFunctions: readonly (readonly [object: string, name: string, replac
     ['Permissions.prototype', 'query', laterFaults],
     ['SubtleCrypto.prototype', 'digest', faults],
     ['AbortSignal', 'timeout', { 'is missing': 'undefined' }],
+    ['self', 'MessageChannel', faults],
+    ['ServiceWorker.prototype', 'postMessage', { ...faults, 'is not heard': '() => {}' }],
     ['self', 'fetch', laterFaults],
     ['self', 'BroadcastChannel', faults],
     ['BroadcastChannel.prototype', 'postMessage', faults],

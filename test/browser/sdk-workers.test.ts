@@ -153,7 +153,7 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
       const { page } = await session.open(url);
       expect(await subscribeError(page)).toEqual({
         code: 'service_worker_failed',
-        message: `${url}sw.js does not answer as Carillon's. Import carillon-sw.js there, and close all tabs of the site.`,
+        message: `${url} has the service worker ${url}sw.js, not Carillon. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.`,
       });
       expect(await stateOf(page)).toEqual({ worker: 'other', subscribed: false });
       expect(await session.stack.subscriptions(project)).toEqual([]);
@@ -186,7 +186,7 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
       await registration.update();
       while (!registration.waiting) await new Promise((resolve) => setTimeout(resolve, 20));
     });
-    expect((await subscribeError(page))?.message).toContain('close all tabs of the site');
+    expect((await subscribeError(page))?.message).toContain("does not answer as Carillon's");
     expect(await stateOf(page)).toEqual({ worker: 'other', subscribed: false });
     expect(await session.stack.subscriptions(project)).toEqual([]);
   });
@@ -199,6 +199,32 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
     const { page } = await session.open(url);
     await page.evaluate(() => push.subscribe());
     expect(await stateOf(page)).toEqual({ worker: 'carillon', subscribed: true });
+  });
+
+  test('a worker that a query of a folder names is told from the site’s own', async () => {
+    const { project, site, url } = await newSite();
+    // As WordPress serves it: other queries, and none, are pages.
+    const page = site.files
+      .get('/')!
+      .replace('init({', "init({ serviceWorker: '/?carillon-sw.js',");
+    const worker = site.files.get('/carillon-sw.js')!;
+    site.responses.set('/', (request, response) => {
+      const isWorker = request.url === '/?carillon-sw.js';
+      response.setHeader('content-type', isWorker ? 'text/javascript' : 'text/html');
+      response.end(isWorker ? worker : page);
+    });
+    const { page: first } = await session.open(url);
+    await register(first, '/other.js');
+    expect((await subscribeError(first))?.message).toContain('/other.js, not');
+    expect(await registrationOf(first)).toMatchObject({ file: '/other.js' });
+    await first.evaluate(async () => {
+      await (await navigator.serviceWorker.getRegistration())!.unregister();
+    });
+    const { page: second } = await session.open(url);
+    await second.evaluate(() => push.subscribe());
+    expect(await stateOf(second)).toEqual({ worker: 'carillon', subscribed: true });
+    expect(await registrationOf(second)).toMatchObject({ file: '/?carillon-sw.js' });
+    expect(await session.stack.subscriptions(project)).toHaveLength(1);
   });
 
   test('a worker of another file that has Carillon’s is used, and stays', async () => {
