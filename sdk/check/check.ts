@@ -13,8 +13,10 @@ import {
   unusableResponse,
 } from '../client/service-worker.ts';
 import { expectKnown } from '../common/option-checks.ts';
-import { readRegistration, withLock } from '../common/storage.ts';
-import { endSubscription, hasKey, isDead, subscribeBrowser } from '../common/subscription.ts';
+import { type Failure, postSubscription, requestOnce } from '../common/service.ts';
+import { readRegistration } from '../common/storage.ts';
+import { hasKey, isDead } from '../common/subscription.ts';
+import { timing, within } from '../common/timing.ts';
 import { type CheckName, type CheckTexts, english, fill } from './texts.ts';
 
 /** One of the things that must be right for notifications to arrive here. */
@@ -36,8 +38,9 @@ const unsupportedTexts: Readonly<Record<UnsupportedReason, keyof CheckTexts>> = 
 };
 
 /**
- * Finds out why notifications may not arrive in this browser. It changes nothing, asks the visitor nothing, and sends
- * nothing anywhere. It reports nothing that it could not read, and no consequence of another problem.
+ * Finds out why notifications may not arrive in this browser. It asks the service worker for its version, the browser
+ * for a subscription if it has none, and the service for the stored registration, which it sends again; the visitor is
+ * asked nothing. It reports nothing that it could not read, and no consequence of another problem.
  * @param options as for `init`.
  * @param texts replaces texts, such as with translations.
  */
@@ -70,9 +73,10 @@ export async function check(
   if (kind === 'carillon') {
     add('service worker', undefined, fill(all.workerActive, { file: pathOf(url) }));
   } else if (kind === 'other') {
-    const text = url === settings.serviceWorker ? all.workerSilent : all.workerOther;
-    const waits = registration?.waiting ? [all.workerInactive] : [];
-    const problem = fill([text, ...waits].join(' '), { other: pathOf(url), scope, file });
+    const expected = url === settings.serviceWorker ? 'Carillon' : file;
+    const waits = registration?.waiting ? ` ${all.workerInactive}` : '';
+    const values = { other: pathOf(url), scope, file: expected };
+    const problem = fill(all.workerOther + waits, values);
     add('service worker', problem, '');
   } else {
     const problem = await problemOfFile(settings, all);
@@ -93,22 +97,33 @@ export async function check(
       await addRegistration(subscription);
     }
   }
+  if (!results.some(({ name }) => name === 'registration')) {
+    results.push({ name: 'registration', level: 'advice', message: all.serviceNotAsked });
+  }
   if (isAllowed) {
     const message = fill(all.hidden, { advice: systemAdvice(navigator.userAgent, all) });
     results.push({ name: 'system', level: 'advice', message });
   }
   return results;
 
-  async function addRegistration({ endpoint }: PushSubscription): Promise<void> {
+  async function addRegistration(asked: PushSubscription): Promise<void> {
     const { baseUrl, projectId } = project;
-    try {
-      const stored = await readRegistration(scope);
-      const isRegistered = stored?.endpoint === endpoint && stored.projectId === projectId;
-      const time = new Date(stored?.registeredAt ?? 0).toLocaleString();
-      const notRegistered = fill(all.notRegistered, { baseUrl });
-      const registered = fill(all.registered, { baseUrl, time });
-      add('registration', isRegistered ? undefined : notRegistered, registered);
-    } catch {}
+    const stored = await readRegistration(scope).catch(() => null);
+    // Nobody knows what the service has.
+    if (stored === null) return;
+    let problem: string | undefined;
+    if (stored?.endpoint !== asked.endpoint || stored.projectId !== projectId) {
+      problem = fill(all.notRegistered, { baseUrl });
+    } else {
+      const { choice } = stored;
+      const request = postSubscription(project, asked.toJSON(), choice, requestOnce, true);
+      await request.catch(async ({ response }: Failure) => {
+        const { error } = Object(await response?.json().catch(() => null));
+        const message = error?.message ?? response?.status ?? all.noResponse;
+        problem = fill(all.refused, { baseUrl, message });
+      });
+    }
+    add('registration', problem, fill(all.registered, { baseUrl }));
   }
 }
 
@@ -157,19 +172,23 @@ async function problemOfFile(
   return fill(texts.workerFile, { file, response: response.trim() + target });
 }
 
+/** Chromium without a connection never settles `PushManager.subscribe()`. */
+const subscribeTimeoutMs = 15_000;
+
 /** Subscribes for a moment: nothing else tells whether the browser has a connection to its push service. */
 async function problemOfSubscribing(
   { pushManager }: ServiceWorkerRegistration,
   { project, scope }: Settings,
   texts: CheckTexts,
 ): Promise<string> {
+  const options = { ...project, userVisibleOnly: true };
+  const attempt = () => within(subscribeTimeoutMs, () => pushManager.subscribe(options));
   try {
-    const subscription = await subscribeBrowser(pushManager, project.applicationServerKey);
-    await withLock(async () => {
-      const stored = await readRegistration(scope).catch(() => undefined);
-      // Otherwise a page has registered it meanwhile.
-      if (stored?.endpoint !== subscription.endpoint) await endSubscription(subscription);
-    });
+    // The first call fails while the browser is still connecting.
+    const subscription = await attempt().catch(() => timing.wait(1000).then(attempt));
+    const stored = await readRegistration(scope).catch(() => undefined);
+    // Otherwise a page has registered it meanwhile.
+    if (stored?.endpoint !== subscription?.endpoint) await subscription?.unsubscribe();
     return texts.notSubscribed;
   } catch (error) {
     return fill(texts.noPushService, { message: (error as Error).message });

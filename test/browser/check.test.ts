@@ -203,12 +203,15 @@ const faults: readonly (readonly [
   [
     'the service worker is not Carillon’s, though it has its URL',
     (subscribed) => addAppShell(subscribed, ''),
-    problem('service worker', /^\/carillon-sw\.js does not answer as Carillon's\. Import/),
+    problem('service worker', /the service worker \/carillon-sw\.js, not Carillon\. Import/),
   ],
   [
     'a new version of the service worker waits',
     letWorkerWait,
-    problem('service worker', /does not answer as Carillon's.* not active yet\. Close all tabs/),
+    problem(
+      'service worker',
+      /does not answer as Carillon's\. A version is not active yet\. Close/,
+    ),
   ],
   [
     'the browser is not subscribed',
