@@ -71,7 +71,10 @@ test.each<[string, readonly Tab[], string, readonly string[]]>([
   ['without a tab, a window opens', [], `${site}/a`, [`open ${site}/a`]],
   [
     'a tab that was loaded at the URL, and is there, gets the focus',
-    [{ url: `${site}/`, focused: true }, { url: `${site}/a`, place: `${site}/a` }],
+    [
+      { url: `${site}/`, focused: true },
+      { url: `${site}/a`, place: `${site}/a` },
+    ],
     `${site}/a`,
     [`focus ${site}/a`],
   ],
@@ -101,7 +104,10 @@ test.each<[string, readonly Tab[], string, readonly string[]]>([
   ],
   [
     'a tab with another fragment is navigated to the fragment',
-    [{ url: `${site}/b`, focused: true }, { url: `${site}/a#top`, place: `${site}/a#top` }],
+    [
+      { url: `${site}/b`, focused: true },
+      { url: `${site}/a#top`, place: `${site}/a#top` },
+    ],
     `${site}/a#end`,
     [`navigate ${site}/a#top to ${site}/a#end`, `focus ${site}/a#top`],
   ],
