@@ -45,6 +45,15 @@ export function projectCommand(
 
 export const dryRunOption = ['--dry-run', 'print what would happen, and change nothing'] as const;
 
+/** @throws {InvalidArgumentError} if the text is another URL, or none: a path would look as if it restricted anything. */
+export function readOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (/^https?:$/.test(url?.protocol ?? '') && url!.href === `${url!.origin}/`) return url!.origin;
+  throw new InvalidArgumentError(
+    `"${printable(text)}" is not an origin, such as https://www.example.com.`,
+  );
+}
+
 /** @throws {InvalidArgumentError} */
 export function readProjectId(text: string): string {
   if (projectIdPattern.test(text)) return text;

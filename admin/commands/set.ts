@@ -12,7 +12,7 @@ import { type RouteName, routeNames } from '../../contract/wire/routes.ts';
 import { settingTexts } from '../../contract/wording/setting-texts.ts';
 import type { SettingChanges } from '../project-registry.ts';
 import { printable } from '../terminal/terminal.ts';
-import { projectCommand, type RunOnStack, readName } from './command.ts';
+import { projectCommand, type RunOnStack, readName, readOrigin } from './command.ts';
 import { type ProjectView, projectText, projectView } from './show.ts';
 
 /** Long enough for a push to each browser, and for its look for another service worker a day later. */
@@ -178,17 +178,7 @@ function readNumber(text: string, min: number, max: number): number {
 
 function readOrigins(text: string): readonly string[] | 'any' {
   if (text === 'any') return text;
-  const origins = text.split(',').map((one) => {
-    const url = URL.canParse(one) ? new URL(one) : undefined;
-    // A path would look as if it restricted anything.
-    if (/^https?:$/.test(url?.protocol ?? '') && url!.href === `${url!.origin}/`) {
-      return url!.origin;
-    }
-    throw new InvalidArgumentError(
-      `"${printable(one)}" is not an origin. Use any, or origins such as https://www.example.com, separated by commas.`,
-    );
-  });
-  return [...new Set(origins)];
+  return [...new Set(text.split(',').map(readOrigin))];
 }
 
 /** @throws {InvalidArgumentError} */

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError } from 'commander';
+import * as z from 'zod';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { CommandError } from '../errors.ts';
@@ -12,7 +13,7 @@ import { pruneSubscriptions, subscriptionPages } from '../store/all-subscription
 import { applicationServerKeys } from '../store/registered-projects.ts';
 import { exportLine } from '../subscriptions/line.ts';
 import { printable, printableLines, type Terminal } from '../terminal/terminal.ts';
-import { dryRunOption, projectCommand, type RunOnStack } from './command.ts';
+import { dryRunOption, projectCommand, type RunOnStack, readOrigin } from './command.ts';
 import { importCommand } from './import.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
@@ -73,47 +74,80 @@ function write(pages: AsyncIterable<string>, file: string, { output }: Terminal)
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** The options of prune, as parsed, and in words. */
+interface PruneOptions {
+  readonly unseenDays?: number;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+  readonly pushOrigin?: string;
+}
+
 function pruneCommand(runOnStack: RunOnStack): Command {
-  return projectCommand(
+  const command = projectCommand(
     'prune',
-    'Removes the subscriptions of browsers that have not visited the site for long. Repeat it after an interruption: it continues.',
+    'Removes subscriptions for which all that is given holds. Repeat it after an interruption: it continues.',
     ...['my-site --unseen-days 180 --dry-run', 'my-site --unseen-days 180'],
+    'my-site --push-origin https://x.push.apple.com --created-after 2026-11-27T09:00:00Z',
   )
-    .requiredOption(
+    .option(
       '--unseen-days <days>',
-      'remove those whose last subscribe request is older: 30 days or more',
+      'those whose last subscribe request is older: 30 days or more',
       readUnseenDays,
     )
+    .option('--created-after <time>', 'those created then or later: RFC 3339', readTime)
+    .option('--created-before <time>', 'those created before', readTime)
+    .option('--push-origin <origin>', 'those whose endpoint has this origin', readOrigin)
     .option(...dryRunOption)
     .option('--yes', 'remove without asking for confirmation')
-    .action((projectId: string, { unseenDays }: { readonly unseenDays: number }) =>
-      runOnStack(async ({ registry, dynamo, tables, yes, dryRun, print, confirm, withBar }) => {
-        const { ref } = await registry.get(projectId);
-        const { subscribers } = await registry.usage(projectId);
-        const clock = () => new Date();
-        const before = clock().getTime() - unseenDays * dayMs;
-        const subscriptions = subscriptionStore(dynamo, tables, clock);
-        const deps = { dynamo, table: tables.subscriptions, subscriptions };
-        const prune = (onlyCounts: boolean) =>
-          withBar(onlyCounts ? 'counting' : 'pruning', subscribers, (update) =>
-            pruneSubscriptions(deps, ref, before, onlyCounts, update),
-          );
-        const counted = dryRun || !yes ? await prune(true) : undefined;
-        if (counted && !dryRun && counted.removed > 0) {
-          const effect =
-            `permanently deletes ${countOf(counted.removed, 'subscription')} of "${projectId}" ` +
-            `and keeps ${countText(counted.kept)}`;
-          await confirm({ effect, expected: projectId, refusal: 'Nothing was removed.' });
-        }
-        const isDone = dryRun || counted?.removed === 0;
-        const { removed, kept } = counted && isDone ? counted : await prune(false);
-        print(
-          { removed, kept },
-          `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} without a visit for ` +
-            `${countOf(unseenDays, 'day')}; ${countText(kept)} kept.\n`,
+    .action((projectId: string, options: PruneOptions) => {
+      const { unseenDays, createdAfter, createdBefore, pushOrigin } = options;
+      const which = [
+        ...(unseenDays === undefined ? [] : [`without a visit for ${countOf(unseenDays, 'day')}`]),
+        ...(createdAfter ? [`created since ${createdAfter.toISOString()}`] : []),
+        ...(createdBefore ? [`created before ${createdBefore.toISOString()}`] : []),
+        ...(pushOrigin === undefined ? [] : [`at ${pushOrigin}`]),
+      ].join(', ');
+      if (which === '') {
+        command.error(
+          'Give at least one of --unseen-days, --created-after, --created-before, --push-origin.',
         );
-      }),
-    );
+      }
+      return runOnStack(
+        async ({ registry, dynamo, tables, yes, dryRun, print, confirm, withBar }) => {
+          const { ref } = await registry.get(projectId);
+          const { subscribers } = await registry.usage(projectId);
+          const clock = () => new Date();
+          const unwanted = {
+            updatedBefore:
+              unseenDays === undefined ? undefined : clock().getTime() - unseenDays * dayMs,
+            createdAfter: createdAfter?.getTime(),
+            createdBefore: createdBefore?.getTime(),
+            origin: pushOrigin,
+          };
+          const subscriptions = subscriptionStore(dynamo, tables, clock);
+          const deps = { dynamo, table: tables.subscriptions, subscriptions };
+          const prune = (onlyCounts: boolean) =>
+            withBar(onlyCounts ? 'counting' : 'pruning', subscribers, (update) =>
+              pruneSubscriptions(deps, ref, unwanted, onlyCounts, update),
+            );
+          const counted = dryRun || !yes ? await prune(true) : undefined;
+          if (counted && !dryRun && counted.removed > 0) {
+            const effect =
+              `permanently deletes ${countOf(counted.removed, 'subscription')} of "${projectId}" ` +
+              `and keeps ${countText(counted.kept)}`;
+            await confirm({ effect, expected: projectId, refusal: 'Nothing was removed.' });
+          }
+          const isDone = dryRun || counted?.removed === 0;
+          const { removed, kept } = counted && isDone ? counted : await prune(false);
+          print(
+            { removed, kept },
+            `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} ${which}; ` +
+              `${countText(kept)} kept.\n`,
+          );
+        },
+      );
+    });
+  return command;
 }
 
 /** @throws {InvalidArgumentError} */
@@ -121,6 +155,12 @@ function readUnseenDays(text: string): number {
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 30 && Number.isSafeInteger(days)) return days;
   throw new InvalidArgumentError('Use a whole number of days, 30 or more.');
+}
+
+/** @throws {InvalidArgumentError} */
+function readTime(text: string): Date {
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text);
+  throw new InvalidArgumentError('Use a time such as 2026-11-27T09:00:00Z.');
 }
 
 /**

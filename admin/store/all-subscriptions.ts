@@ -5,8 +5,14 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
+import { expressionValues } from '../../lambdas/store/dynamo.ts';
 import { partCount, projectPart, type SubscriptionItem } from '../../lambdas/store/items.ts';
-import { earlierPair, type SubscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import {
+  earlierPair,
+  type SubscriptionStore,
+  type Unwanted,
+  unwantedCondition,
+} from '../../lambdas/store/subscriptions.ts';
 
 /** All subscriptions of a project, as the operator's command reads and removes them. */
 
@@ -14,6 +20,7 @@ import { earlierPair, type SubscriptionStore } from '../../lambdas/store/subscri
  * Reads the subscriptions of a project, page by page, in the order of the hashes of their endpoints: two reads of
  * the same subscriptions are equal. A subscription that is stored during the whole read is in it.
  * @param selection of attributes and items. Default: all.
+ * @param onRead gets how many were read for a page, selected or not.
  */
 export async function* subscriptionPages(
   dynamo: DynamoDBDocumentClient,
@@ -23,6 +30,7 @@ export async function* subscriptionPages(
     QueryCommandInput,
     'ProjectionExpression' | 'FilterExpression' | 'ExpressionAttributeValues'
   > = {},
+  onRead: (subscriptions: number) => void = () => {},
 ): AsyncGenerator<readonly SubscriptionItem[]> {
   for (let part = 0; part < partCount; part += 1) {
     const pages = paginateQuery(
@@ -38,7 +46,10 @@ export async function* subscriptionPages(
         ConsistentRead: true,
       },
     );
-    for await (const { Items = [] } of pages) yield Items as SubscriptionItem[];
+    for await (const { Items = [], ScannedCount = 0 } of pages) {
+      onRead(ScannedCount);
+      yield Items as SubscriptionItem[];
+    }
   }
 }
 
@@ -50,33 +61,35 @@ export interface RemovalDependencies<Method extends keyof SubscriptionStore> {
 }
 
 /**
- * Removes the subscriptions of a project whose last subscribe request was before a time. Removals and counters change in
- * the same transactions: if it is interrupted, the same call again removes the rest.
- * @param before epoch ms.
+ * Removes unwanted subscriptions of a project. Removals and counters change in the same transactions: if it is
+ * interrupted, the same call again removes the rest.
  * @param dryRun only counts what would be removed.
  * @returns how many were read and removed, and read and kept.
  */
 export async function pruneSubscriptions(
-  { dynamo, table, subscriptions }: RemovalDependencies<'removeUnseen'>,
+  { dynamo, table, subscriptions }: RemovalDependencies<'removeUnwanted'>,
   project: ProjectRef,
-  before: number,
+  unwanted: Unwanted,
   dryRun: boolean,
   onProgress: (read: number) => void = () => {},
 ) {
   let [removed, read] = [0, 0];
-  const pages = subscriptionPages(dynamo, table, project, {
-    ProjectionExpression: 'endpointHash, updatedAt',
+  const { expression, values } = unwantedCondition(unwanted);
+  const selection = {
+    ProjectionExpression: 'endpointHash',
+    FilterExpression: expression,
+    ExpressionAttributeValues: expressionValues(values),
+  };
+  const pages = subscriptionPages(dynamo, table, project, selection, (subscriptions) => {
+    read += subscriptions;
   });
   for await (const items of pages) {
-    const unseen = items.filter(({ updatedAt }) => updatedAt < before);
-    if (dryRun) removed += unseen.length;
-    for (let at = 0; !dryRun && at < unseen.length; at += sliceSizes.removalBatch) {
-      const batch = unseen.slice(at, at + sliceSizes.removalBatch);
+    if (dryRun) removed += items.length;
+    for (let at = 0; !dryRun && at < items.length; at += sliceSizes.removalBatch) {
+      const batch = items.slice(at, at + sliceSizes.removalBatch);
       const hashes = batch.map(({ endpointHash }) => endpointHash);
-      removed += await subscriptions.removeUnseen(project, before, hashes);
-      onProgress(read + at + batch.length);
+      removed += await subscriptions.removeUnwanted(project, unwanted, hashes);
     }
-    read += items.length;
     onProgress(read);
   }
   return { removed, kept: read - removed };

@@ -89,6 +89,8 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
   const owner = JSON.stringify([projectId, access.role === 'owner' ? access.role : [access.name]]);
   const writing = useDraft({ owner, client, isLocal, queries, onSent });
   const [question, ask] = useState<Question>();
+  // What it was about is gone.
+  useWindowEvent('hashchange', () => ask(undefined));
   const guardDraft: Session['guardDraft'] = (title, confirm, lose) => {
     if (writing.isUntouched) lose();
     else ask({ title, text: lossText(writing.draft), confirm, isDangerous: true, onConfirm: lose });

@@ -137,12 +137,23 @@ function Actions({ notification }: DeliveryProps) {
   );
 }
 
+/** Who has, or may have, a notification already: a push without an outcome, or a response, may have been accepted. */
+export function ownersText({
+  title,
+  delivered,
+  failures: { interrupted = 0, no_response = 0 } = {},
+}: Pick<NotificationResult, 'title' | 'delivered' | 'failures'>): string | undefined {
+  const unknown = interrupted + no_response;
+  const count = countText(unknown);
+  if (delivered === 0) return unknown > 0 ? `${count} may have “${title}” already` : undefined;
+  const have = delivered === 1 ? 'One has' : `${countText(delivered)} have`;
+  return `${have} “${title}” already${unknown > 0 ? `, and ${count} more may have it` : ''}`;
+}
+
 /** Opens the form with a copy, which says who has it already. */
 function useCopy(notification: NotificationResult) {
   const { writing, href, guardDraft } = useSession();
-  const { title, delivered } = notification;
-  const have = delivered === 1 ? 'One has' : `${countText(delivered)} have`;
-  const earlier = delivered > 0 ? `${have} “${title}” already` : undefined;
+  const earlier = ownersText(notification);
   const open = () => {
     writing.replace(formOf(notification), earlier);
     location.hash = href('send');

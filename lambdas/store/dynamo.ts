@@ -286,6 +286,11 @@ interface ChangeOptions {
   readonly conditionValues?: Readonly<Record<string, unknown>>;
 }
 
+/** The values of an expression, by their names without the colon. */
+export function expressionValues(values: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value]));
+}
+
 /** Parameters of an `UpdateCommand` that set attributes, and remove undefined ones. */
 export function attributeChanges(
   attributes: Readonly<Record<string, unknown>>,
@@ -302,15 +307,13 @@ export function attributeChanges(
     ...(removed.length > 0 ? [`REMOVE ${removed.map(pathOf).join(', ')}`] : []),
   ];
   const used = inMap === undefined ? names : [inMap, ...names];
-  const values = [
-    ...set.map((name) => [`:${name}`, attributes[name]]),
-    ...Object.entries(conditionValues).map(([name, value]) => [`:${name}`, value]),
-  ];
+  const given = Object.fromEntries(set.map((name) => [name, attributes[name]]));
+  const values = { ...given, ...conditionValues };
   return {
     UpdateExpression: clauses.join(' '),
     ExpressionAttributeNames: Object.fromEntries(used.map((name) => [`#${name}`, name])),
     // DynamoDB refuses an empty object.
-    ...(values.length > 0 && { ExpressionAttributeValues: Object.fromEntries(values) }),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: expressionValues(values) }),
   };
 }
 

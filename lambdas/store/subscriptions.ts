@@ -18,6 +18,7 @@ import {
   cancellationReasons,
   conditionFailed,
   drawnTransaction,
+  expressionValues,
   isConditionFailure,
 } from './dynamo.ts';
 import {
@@ -96,6 +97,31 @@ export function earlierPair(currentPair: number): string {
   return currentPair === 0
     ? 'vapidPairNumber < :current'
     : '(attribute_not_exists(vapidPairNumber) OR vapidPairNumber < :current)';
+}
+
+/** What the operator removes by hand: subscriptions for which all that is given holds. */
+export interface Unwanted {
+  /** Epoch ms, as the other times. */
+  readonly updatedBefore?: number | undefined;
+  /** Created at this time or later. */
+  readonly createdAfter?: number | undefined;
+  readonly createdBefore?: number | undefined;
+  /** Of the endpoint. */
+  readonly origin?: string | undefined;
+}
+
+const unwantedExpressions: Readonly<Record<keyof Unwanted, string>> = {
+  updatedBefore: 'updatedAt < :updatedBefore',
+  createdAfter: 'createdAt >= :createdAfter',
+  createdBefore: 'createdAt < :createdBefore',
+  origin: 'origin = :origin',
+};
+
+/** @param unwanted at least one member. */
+export function unwantedCondition(unwanted: Unwanted): Required<Condition> {
+  const given = Object.entries(unwanted).filter(([, value]) => value !== undefined);
+  const expressions = given.map(([name]) => unwantedExpressions[name as keyof Unwanted]);
+  return { expression: expressions.join(' AND '), values: Object.fromEntries(given) };
 }
 
 /**
@@ -210,15 +236,14 @@ export function subscriptionStore(
       return remove(project, endpointHashes, condition, signal);
     },
 
-    /** Deletes subscriptions that were updated before a time (epoch ms). One that was updated meanwhile is kept. */
-    removeUnseen(
+    /** Deletes those of these subscriptions that are unwanted now: one that was updated meanwhile may be wanted. */
+    removeUnwanted(
       project: ProjectRef,
-      before: number,
+      unwanted: Unwanted,
       endpointHashes: readonly Uint8Array[],
       signal?: AbortSignal,
     ): Promise<number> {
-      const condition = { expression: 'updatedAt < :before', values: { before } };
-      return remove(project, endpointHashes, condition, signal);
+      return remove(project, endpointHashes, unwantedCondition(unwanted), signal);
     },
 
     /** Stores which pair a subscription was made with, if it still exists. */
@@ -403,9 +428,10 @@ export function subscriptionStore(
     { expression: ConditionExpression, values }: Condition,
     abortSignal: AbortSignal | undefined,
   ): Promise<number> {
-    const ExpressionAttributeValues =
-      values && Object.fromEntries(Object.entries(values).map(([name, it]) => [`:${name}`, it]));
-    const condition = { ConditionExpression, ExpressionAttributeValues };
+    const condition = {
+      ConditionExpression,
+      ExpressionAttributeValues: values && expressionValues(values),
+    };
     // DynamoDB refuses a transaction that has an item twice.
     const byHash = new Map(endpointHashes.map((hash) => [Buffer.from(hash).toString('hex'), hash]));
     let hashes = [...byHash.values()];

@@ -177,7 +177,7 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await tab.expectText('dialog[open]', 'Send again to 1 subscriber?');
     await tab.expectText(
       'dialog[open]',
-      'Everyone may have “Doors open” already, and may get it again.',
+      'Everyone may have “Doors open” already. Who has it may get it again.',
     );
     await tab.confirm();
     await tab.expectView('Doors open at eight');
@@ -341,8 +341,9 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await view(`/notifications/${id}`);
     await tab.click('button', 'Send again');
     await tab.expectText('dialog[open]', 'Your draft “Doors open” is lost.');
-    await page.keyboard.press('Escape');
+    // A question ends with the view that it is about.
     await view('/send');
+    await page.waitForSelector('dialog:not([open])');
     await tab.expectView('New notification');
     expect(await fieldText('#send-title')).toBe(title);
     await view(`/notifications/${id}`);
@@ -378,7 +379,7 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'ada');
     await tab.confirm();
-    await tab.expectText('aside .test-result', 'Test: 1 of 1 delivered.');
+    await tab.expectText('aside .test-result', 'Test to ada: 1 of 1 delivered.');
     expect(await stored()).toEqual([title]);
   });
 });

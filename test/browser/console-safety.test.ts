@@ -191,7 +191,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await tab.click('button', 'Another user id');
     await tab.type('Your user id', 'ada');
     await tab.confirm();
-    await tab.expectText('aside .test-result', 'Test: 1 of 1 delivered.');
+    await tab.expectText('aside .test-result', 'Test to ada: 1 of 1 delivered.');
     expect((await ada.nextMessage()).text).toContain('A test');
     await tab.type('Title', 'Another test');
     await tab.click('button', 'Send a test to me');

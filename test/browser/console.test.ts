@@ -207,7 +207,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('aside', 'grace, 2 of 2');
     await tab.expectText('.preview-title', 'Hello Grace');
     await tab.click('button', 'Send to 2 users');
-    await tab.expectText('dialog[open]', 'To ada and grace.');
+    await tab.expectText('dialog[open]', `To ada and grace. Project: ${project.projectId}.`);
     await tab.confirm();
     await expectCount('Delivered', 2);
     expect((await ada.nextMessage()).text).toContain('Hello Lovelace, Ada');

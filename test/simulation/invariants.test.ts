@@ -267,7 +267,7 @@ const breakages: Readonly<
     'a subscription is pruned that was updated meanwhile',
     {
       world: (world) =>
-        withCondition(world, 'updatedAt < :before', 'attribute_exists(endpointHash)'),
+        withCondition(world, 'updatedAt < :updatedBefore', 'attribute_exists(endpointHash)'),
     },
     'subscriptions pruned',
     'registration changed',

@@ -51,7 +51,7 @@ export function changeProject(
         if (project === undefined || project.ref === world.successorRef) return undefined;
         const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
         const deps = { dynamo, table: tables.subscriptions, subscriptions };
-        return pruneSubscriptions(deps, project.ref, command.before, false);
+        return pruneSubscriptions(deps, project.ref, { updatedBefore: command.before }, false);
       }
       case 'drop previous pair':
         return rotation.dropPreviousVapid(projectId, {

@@ -232,15 +232,19 @@ export function audienceSize(
   sample: AudienceCounts | undefined,
 ): AudienceSize {
   if (form.to === 'users') {
-    const ids = form.isPersonal
-      ? readTable(form.recipients).recipients.map(({ userId }) => userId)
-      : linesOf(form.userIds);
+    const recipients = form.isPersonal ? readTable(form.recipients).recipients : [];
+    const ids = form.isPersonal ? recipients.map(({ userId }) => userId) : linesOf(form.userIds);
     const { size } = new Set(ids);
     const repeated = ids.length - size;
+    const blank = recipients.filter(({ values }) => Object.values(values!).includes('')).length;
+    const notes = [
+      ...(repeated > 0 ? [`${countOf(repeated, 'duplicate')} left out`] : []),
+      ...(blank > 0 ? [`${countOf(blank, 'row')} with an empty cell`] : []),
+    ];
     return {
       ...exactly(size, 'user', size === 0 ? 'Enter the id of a user.' : undefined),
       ...(form.isNarrowed && size > 0 && { precision: 'at most' }),
-      note: repeated > 0 ? `${countOf(repeated, 'duplicate')} left out` : undefined,
+      note: notes.length > 0 ? notes.join(', ') : undefined,
     };
   }
   if (subscribers === 0) return exactly(0, 'subscriber', 'Nobody is subscribed yet.');

@@ -111,9 +111,11 @@ export function SendView() {
         <Stack gap="xs">
           <NotificationPreview notification={shown} isNow />
           <Text>
-            To <bdi>{whomText(notification)}</bdi>.
+            To <bdi>{whomText(notification)}</bdi>. Project: <bdi>{project?.name ?? projectId}</bdi>
+            .
           </Text>
-          {draft.earlier && <Text fw={600}>{draft.earlier}, and may get it again.</Text>}
+          {size.note && <Text fw={600}>{size.note}.</Text>}
+          {draft.earlier && <Text fw={600}>{draft.earlier}. Who has it may get it again.</Text>}
           <Text>It goes out now. You can stop it, but what is delivered stays.</Text>
         </Stack>
       ),
@@ -159,7 +161,7 @@ export function SendView() {
           !saysNothingSent(failure, false) &&
           'The test may have gone out. '}
         {test.result !== undefined &&
-          `Test: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
+          `Test to ${test.to}: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
         {test.isOver && !isLocal && (
           <Anchor component="button" type="button" onClick={test.askForUserId}>
             Another user id
@@ -308,7 +310,7 @@ function useTest(testTo: (userId: string) => SendRequest) {
   const { client, isLocal, testUserId, setTestUserId, ask } = useSession();
   /** A key belongs to one exact body. It is kept until the outcome is known. */
   const last = useRef<{ readonly body: string; readonly key: string }>(undefined);
-  const { mutate, data, error, isPending, reset } = useMutation({
+  const { mutate, data, variables, error, isPending, reset } = useMutation({
     mutationFn: async (userId: string | undefined) => {
       const request = testTo(userId ?? (await subscribedUserId(client)));
       const body = JSON.stringify(request);
@@ -338,6 +340,8 @@ function useTest(testTo: (userId: string) => SendRequest) {
     });
   return {
     result: data,
+    /** Who got it. */
+    to: variables ?? 'this browser',
     error,
     isPending,
     isOver: data !== undefined || error !== null,

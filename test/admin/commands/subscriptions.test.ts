@@ -349,6 +349,31 @@ describe('subscriptions prune', () => {
     expect(await subscribers()).toBe(5);
   });
 
+  it('removes those of one origin that were created in a time', async () => {
+    const junk = (origin: string, createdAt: string) => ({
+      ...subscriptionJson({ endpoint: `${origin}/${createdAt}` }),
+      createdAt,
+    });
+    const days = ['2026-11-01', '2026-11-02', '2026-11-03'].map((day) => `${day}T12:00:00.000Z`);
+    const origins = ['https://gateway.push.apple.com', 'https://web.push.apple.com'];
+    await importAll(origins.flatMap((origin) => days.map((day) => junk(origin, day))));
+    const options = [
+      '--push-origin=https://gateway.push.apple.com/',
+      '--created-after=2026-11-02T13:00:00+01:00',
+      '--created-before=2026-11-03T12:00:00Z',
+    ];
+    const which =
+      'created since 2026-11-02T12:00:00.000Z, created before 2026-11-03T12:00:00.000Z, ' +
+      'at https://gateway.push.apple.com';
+    const one = await operator.runLocal(prune(...options, '--yes'));
+    expect(one.output).toBe(`Removed 1 subscription ${which}; 10 kept.\n`);
+    const all = await operator.runJson(prune(options[0]!, '--yes'));
+    expect(all).toMatchObject({ removed: 2, kept: 8 });
+    const left = (await exported()).map(({ endpoint }) => new URL(String(endpoint)).origin);
+    expect(left).not.toContain(origins[0]);
+    expect(left.filter((origin) => origin === origins[1])).toHaveLength(3);
+  });
+
   it('asks nothing if there is nothing to remove', async () => {
     const { code, output } = await operator.runLocal(prune('--unseen-days', '41'));
     expect({ code, output }).toEqual({
@@ -369,17 +394,21 @@ describe('subscriptions prune', () => {
   });
 
   it.each([
-    ['no days', []],
-    ['too few', ['--unseen-days', '29']],
-    ['a fraction', ['--unseen-days', '30.5']],
-    ['a number that is not exact', ['--unseen-days', '9'.repeat(20)]],
-  ])('refuses %s, with exit code 2', async (_, options) => {
+    ['no condition', '--unseen-days', []],
+    ['too few days', '--unseen-days', ['29']],
+    ['a fraction', '--unseen-days', ['30.5']],
+    ['a number that is not exact', '--unseen-days', ['9'.repeat(20)]],
+    ['a time without its offset', '--created-after', ['2026-11-01T12:00']],
+    ['a day', '--created-before', ['2026-11-01']],
+    ['an endpoint', '--push-origin', ['https://web.push.apple.com/x']],
+  ])('refuses %s, with exit code 2', async (_, option, values) => {
+    const options = values.map((value) => `${option}=${value}`);
     const { code, messages } = await operator.runLocal(prune(...options, '--yes', '--json'));
     const { error } = JSON.parse(messages);
     expect([code, error.code, error.message]).toEqual([
       2,
       'usage',
-      expect.stringContaining('--unseen'),
+      expect.stringContaining(option),
     ]);
     expect(await subscribers()).toBe(5);
   });

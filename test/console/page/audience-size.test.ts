@@ -16,6 +16,17 @@ const users = { to: 'users' } as const;
 const sizeOf = (form: Partial<SendForm>, subscribers: number | undefined, counts = sample) =>
   audienceSize({ ...emptySendForm, ...form }, subscribers, counts);
 
+test.each<[form: Partial<SendForm>, note: string | undefined]>([
+  [{ ...users, userIds: 'ada\nada\ngrace' }, '1 duplicate left out'],
+  [
+    { ...users, isPersonal: true, recipients: 'id,name\nada,\ngrace,Grace\nbob,""' },
+    '2 rows with an empty cell',
+  ],
+  [{ ...users, isPersonal: true, recipients: 'id,name\nada,Ada' }, undefined],
+])('of %j is known: %p', (form, note) => {
+  expect(sizeOf(form, 4000).note).toBe(note);
+});
+
 test.each<[form: Partial<SendForm>, subscribers: number | undefined, text: string]>([
   [{}, 4000, '4,000'],
   [{}, undefined, 'everyone'],

@@ -315,12 +315,12 @@ describe('subscriptions that were not seen', () => {
   }
 
   function prune(
-    removeUnseen: SubscriptionStore['removeUnseen'] = storeAt(before).removeUnseen,
+    removeUnwanted: SubscriptionStore['removeUnwanted'] = storeAt(before).removeUnwanted,
     onProgress?: (read: number) => void,
   ) {
     const { dynamo, tables } = database;
-    const deps = { dynamo, table: tables.SUBSCRIPTIONS_TABLE, subscriptions: { removeUnseen } };
-    return pruneSubscriptions(deps, project, before, false, onProgress);
+    const deps = { dynamo, table: tables.SUBSCRIPTIONS_TABLE, subscriptions: { removeUnwanted } };
+    return pruneSubscriptions(deps, project, { updatedBefore: before }, false, onProgress);
   }
 
   const counted = () => database.usage(project, 'subscribers');
@@ -339,12 +339,12 @@ describe('subscriptions that were not seen', () => {
   test('a subscription that is updated after it was read is kept', async () => {
     const saved = await save(3, before - 1);
     let visits = 0;
-    const afterVisit: SubscriptionStore['removeUnseen'] = async (ref, time, hashes) => {
+    const afterVisit: SubscriptionStore['removeUnwanted'] = async (ref, time, hashes) => {
       const isRead = ({ endpoint }: SavedSubscription) =>
         Buffer.from(endpointHash(keyed(project), endpoint.href)).equals(hashes[0]!);
       if (visits === 0) await storeAt(before).save(keyed(project), saved.find(isRead)!, null);
       visits += 1;
-      return storeAt(before).removeUnseen(ref, time, hashes);
+      return storeAt(before).removeUnwanted(ref, time, hashes);
     };
     expect(await prune(afterVisit)).toEqual({ removed: 2, kept: 1 });
     expect(await counted()).toBe(1);
@@ -353,10 +353,10 @@ describe('subscriptions that were not seen', () => {
   test('after an interruption, the next one removes the rest', async () => {
     await save(250, before - 1);
     let batches = 0;
-    const interrupted: SubscriptionStore['removeUnseen'] = async (...batch) => {
+    const interrupted: SubscriptionStore['removeUnwanted'] = async (...batch) => {
       batches += 1;
       if (batches === 3) throw new Error('interrupted');
-      return storeAt(before).removeUnseen(...batch);
+      return storeAt(before).removeUnwanted(...batch);
     };
     await expect(prune(interrupted)).rejects.toThrow('interrupted');
     const left = await counted();
