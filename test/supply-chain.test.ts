@@ -66,7 +66,8 @@ describe.each([...workflows, 'examples/pipeline/deploy.yml'])('the workflow %s',
   const workflow = readFileSync(file, 'utf8');
 
   test('runs actions by their commits, with the version as comment', () => {
-    const actions = workflow.match(/uses: .+/g)!;
+    // Those of the repository itself are of the same commit.
+    const actions = workflow.match(/uses: (?!\.\/).+/g)!;
     expect(actions.filter((one) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
   });
 
@@ -81,6 +82,19 @@ test.each(workflows)('%s has a token that can write only where no code of it run
   expect(head).not.toContain('write');
   const writing = jobs.filter((job) => job.includes(': write'));
   expect(writing.filter((job) => /npm|checkout|\.ci/.test(job))).toEqual([]);
+});
+
+test('a release is of a commit on main that passed the gate, and somebody approves it', () => {
+  const [, jobs] = readFileSync('.github/workflows/release.yml', 'utf8').split('\njobs:\n');
+  const [, gate, build, publish] = jobs!.split(/^ {2}(?=\w+:\n)/m);
+  expect(gate).toContain('uses: ./.github/workflows/ci.yml');
+  const steps = build!.split(/^ {6}- /m);
+  const at = (text: string) => steps.findIndex((step) => step.includes(text));
+  const ofMain = at('git merge-base --is-ancestor "$GITHUB_SHA" origin/main');
+  expect([at('fetch-depth: 0'), ofMain, ofMain < at('npm ci')]).toEqual([1, 2, true]);
+  expect(build).toContain('package-manager-cache: false');
+  expect(build).not.toMatch(/ cache:|actions\/cache/);
+  expect(publish).toMatch(/needs: \[gate, build\]\n(?: +#.*\n)? +environment: release\n/);
 });
 
 test('the container of CI, which is a tag, has no secrets and makes nothing that is released', () => {
@@ -112,7 +126,7 @@ test.each<[folders: readonly string[], manifest: Manifest]>([
 
 test('bundles contain no package that only the command uses', () => {
   const bundled = packages.map(({ name }) => name);
-  const ofFunctions = usedIn(['contract', 'lambdas'], manifest);
+  const ofFunctions = usedIn(['console/page', 'contract', 'lambdas'], manifest);
   const others = Object.keys(manifest.dependencies!).filter((name) => !ofFunctions.includes(name));
   expect(others).toContain('web-push');
   expect(others.filter((name) => bundled.includes(name))).toEqual([]);
