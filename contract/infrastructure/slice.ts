@@ -63,6 +63,8 @@ export const sliceSchema = z.strictObject({
   /** The number on the icon of each one's app, if any has its own. */
   appBadges: z.optional(z.array(z.nullable(count))),
   conditions: conditionsSchema,
+  /** Origins that were accepted as push services when it was sent, besides those known by name. */
+  extraOrigins: z._default(z.readonly(z.array(z.string())), []),
   /**
    * Positions in the audience, from `from` to before `to`: indexes of `userIds`, or else the first 32
    * bits of endpoint hashes.
