@@ -240,11 +240,9 @@ export class Carillon extends Construct {
       customDomain,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
-    const { region, urlSuffix } = Stack.of(this);
     const values: Record<OtherVariable, string> = {
       ...settingValues(settings),
       DELIVER_FUNCTION: deliver.functionName,
-      AWS_ENDPOINT_URL_LAMBDA: `https://lambda.${region}.${urlSuffix}`,
       PUBLIC_BASE_URL: baseUrl,
     };
     for (const fn of functions) {
@@ -352,13 +350,14 @@ export class Carillon extends Construct {
     }
     try {
       if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
-      return readSettings({
+      const settings = {
         ...texts,
         ...Object.fromEntries(named),
         extraPushOrigins: joined(texts.extraPushOrigins),
         originSecretHashes: joined(texts.originSecretHashes),
         stage: disposable ? 'dev' : 'prod',
-      });
+      };
+      return readSettings(settings, { region: Stack.of(this).region });
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
       throw new SettingsError(`Carillon "${this.node.path}":\n${error.message}`);

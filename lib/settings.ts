@@ -199,22 +199,44 @@ export type Settings = Readonly<z.infer<typeof settings>>;
 
 export const settingNames = Object.keys(settings.shape) as readonly (keyof Settings)[];
 
+/** Where CloudFormation has no budgets. `npm run lint:template` compares them with AWS's schemas. */
+export const regionsWithoutBudgets = [
+  ...['af-south-1', 'ap-east-1', 'ap-east-2', 'ap-northeast-3', 'ap-south-2', 'ap-southeast-3'],
+  ...['ap-southeast-4', 'ap-southeast-5', 'ap-southeast-6', 'ap-southeast-7', 'ca-west-1'],
+  ...['eu-central-2', 'eu-north-1', 'eu-south-1', 'eu-south-2', 'il-central-1', 'me-central-1'],
+  ...['mx-central-1', 'us-gov-east-1', 'us-gov-west-1'],
+];
+
 /** Invalid settings. The message has one line per mistake. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
+interface Origin {
+  /** Where the settings of an app are written. */
+  readonly place?: string;
+  /** Where the stack is, if that is known. */
+  readonly region?: string;
+}
+
 /**
  * Reads the settings as somebody wrote them: props of the construct, or a file. Ignores entries of the CDK.
- * @param place where the settings of an app are written.
- * @throws {SettingsError} for an unknown name, a missing setting and an invalid value.
+ * @throws {SettingsError} for an unknown name, a missing setting, an invalid value, and one that the region lacks.
  */
-export function readSettings(written: Readonly<Record<string, unknown>>, place?: string): Settings {
+export function readSettings(
+  written: Readonly<Record<string, unknown>>,
+  { place, region = '' }: Origin = {},
+): Settings {
   const given = Object.entries(written).filter(([name]) => !isCdkEntry(name));
   const parsed = checkedSettings.safeParse({
     ...(written.stage === 'dev' && { vapidSubject: devVapidSubject }),
     ...Object.fromEntries(given),
   });
+  if (parsed.data?.monthlyBudget !== undefined && regionsWithoutBudgets.includes(region)) {
+    throw new SettingsError(
+      `setting monthlyBudget must be removed: CloudFormation has no budgets in ${region}. Create one in the console of AWS, under Billing, "Budgets"`,
+    );
+  }
   if (parsed.success) return parsed.data;
   throw new SettingsError(
     parsed.error.issues.flatMap((issue) => describe(issue, written, place)).join('\n'),
@@ -230,7 +252,7 @@ export function readSettings(written: Readonly<Record<string, unknown>>, place?:
 export function readContext(context: Readonly<Record<string, unknown>>, place: string): Settings {
   const foreign = Object.keys(contextOfUser()).filter((name) => !(name in settings.shape));
   const own = Object.entries(context).filter(([name]) => !foreign.includes(name));
-  return readSettings(Object.fromEntries(own), place);
+  return readSettings(Object.fromEntries(own), { place });
 }
 
 function contextOfUser(): object {

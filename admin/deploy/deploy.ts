@@ -42,7 +42,10 @@ interface Deployment {
   readonly app: App;
   readonly settingsFile: SettingsFile;
   /** The settings with their defaults. @throws {Error} with a line for each mistake. */
-  readonly checkSettings: (settings: Settings) => {
+  readonly checkSettings: (
+    settings: Settings,
+    location: { readonly region: string },
+  ) => {
     readonly alarmEmail?: string | undefined;
     readonly eventsPerSecond: number;
   };
@@ -133,7 +136,7 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
     throw new CommandError('stack_not_ready', `${name} is ${status}. ${stackAdvice[state]}`);
   }
   const asked = await askSettings({ ...given, stage }, conversation);
-  const settings = checkSettings({ ...given, ...asked, stage });
+  const settings = checkSettings({ ...given, ...asked, stage }, { region });
   await settingsFile.write({ ...options.set, ...asked }, region);
 
   const limits = await readLimits(settings, report);

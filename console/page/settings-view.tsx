@@ -1,6 +1,6 @@
 import { Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { countText } from '../../contract/text/text.ts';
-import { publicNames } from '../../contract/wire/project.ts';
+import { type PublicName, publicSettings } from '../../contract/wire/project.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { settingText, settingTexts } from '../../contract/wording/setting-texts.ts';
 import { useProject } from './calls.ts';
@@ -22,9 +22,9 @@ export function SettingsView() {
           {project !== undefined && (
             <Card title="Project">
               <dl className="stacked">
-                {publicNames.map((name) => (
-                  <Fact key={name} name={settingTexts[name].label}>
-                    <bdi>{settingText(name, project[name])}</bdi>
+                {Object.entries(publicSettings(project)).map(([name, value]) => (
+                  <Fact key={name} name={settingTexts[name as PublicName].label}>
+                    <bdi>{settingText(name as PublicName, value)}</bdi>
                   </Fact>
                 ))}
                 <Fact name="Id">

@@ -21,8 +21,6 @@ const tables = Object.fromEntries(
 const variables = z.object({
   ...tables,
   DELIVER_FUNCTION: name,
-  /** Lambda's API in the partition of the stack. AWS's tools know this name too. */
-  AWS_ENDPOINT_URL_LAMBDA: name,
   SUBSCRIBER_CAP: count,
   MONTHLY_SEND_CAP: count,
   RATE_LIMIT_PER_MINUTE: count,

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import { count, object, projectIdSchema } from './fields.ts';
 import {
+  defaultOf,
+  type ProjectSettings,
   type PublicName,
   publicNames,
   type SettingField,
@@ -34,8 +36,16 @@ export const projectQuerySchema = object({
 
 /** The settings that API and console show. */
 const publicShape = Object.fromEntries(
-  publicNames.map((name) => [name, schemaOf(settingOf(name))]),
-) as { [Name in PublicName]: z.ZodMiniType<SettingValue<Name>> };
+  publicNames.map((name) => {
+    const isPresent = settingOf(name).isRequired || defaultOf(name) !== undefined;
+    const schema = schemaOf(settingOf(name));
+    return [name, isPresent ? schema : z.optional(schema)];
+  }),
+) as { [Name in PublicName]: PublicSchema<Name, z.ZodMiniType<SettingValue<Name>>> };
+type PublicSchema<
+  Name extends PublicName,
+  Schema extends z.ZodMiniType,
+> = undefined extends ProjectSettings[Name] ? z.ZodMiniOptional<Schema> : Schema;
 
 function schemaOf(row: SettingField): z.ZodMiniType {
   switch (row.kind) {

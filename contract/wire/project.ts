@@ -8,7 +8,7 @@ import { type MemberRole, type RouteName, routeNames } from './routes.ts';
  */
 export const settingFields = {
   /** For people. */
-  name: { kind: 'text', max: limits.projectNameLength, isPublic: true },
+  name: { kind: 'text', max: limits.projectNameLength, isPublic: true, isRequired: true },
   /** Whether a subscription can have any user id, or only one with a signature. */
   userIds: { kind: 'choice', choices: ['open', 'signed'], default: 'open' },
   /** Pages from which browsers may be registered and removed. Not set: any. */
@@ -39,6 +39,8 @@ export type SettingField = (
 ) & {
   /** Whether API and console show it. */
   readonly isPublic?: true;
+  /** Whether each project has it, from its creation. */
+  readonly isRequired?: true;
 };
 
 type Rows = typeof settingFields;
@@ -74,9 +76,12 @@ export type SetSettings = ActionLimits & {
   readonly [Name in SettingName]?: SettingValue<Name>;
 };
 
+type RequiredSettings = Required<Pick<SetSettings, NameWith<{ readonly isRequired: true }>>>;
+
 /** The settings of a project. Without a default, those that were not set are absent. */
 export type ProjectSettings = SetSettings &
-  Required<Pick<SetSettings, 'name' | NameWith<{ readonly default: unknown }>>>;
+  RequiredSettings &
+  Required<Pick<SetSettings, NameWith<{ readonly default: unknown }>>>;
 
 /** The facts of a setting. */
 export const settingOf = (name: SettingName): SettingField => settingFields[name];
@@ -90,7 +95,7 @@ export function defaultOf(name: SettingName): unknown {
 }
 
 /** Adds the settings that were not set. */
-export function withDefaults(set: SetSettings & { readonly name: string }): ProjectSettings {
+export function withDefaults(set: SetSettings & RequiredSettings): ProjectSettings {
   const defaults = settingNames.map((name) => [name, defaultOf(name)]);
   return {
     ...Object.fromEntries(defaults.filter(([, value]) => value !== undefined)),
@@ -98,12 +103,12 @@ export function withDefaults(set: SetSettings & { readonly name: string }): Proj
   };
 }
 
-/** What API and console show. */
-export function publicSettings(settings: ProjectSettings): Pick<ProjectSettings, PublicName> {
-  return Object.fromEntries(publicNames.map((name) => [name, settings[name]])) as Pick<
-    ProjectSettings,
-    PublicName
-  >;
+type PublicSettings = Pick<ProjectSettings, PublicName>;
+
+/** What API and console show: those that have a value. */
+export function publicSettings(settings: PublicSettings): PublicSettings {
+  const given = publicNames.filter((name) => settings[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, settings[name]])) as PublicSettings;
 }
 
 export const publicNames = settingNames.filter(

@@ -177,7 +177,6 @@ const facts = {
       'MONTHLY_SEND_CAP',
       'PUSHES_PER_SECOND',
       'DELIVER_FUNCTION',
-      'AWS_ENDPOINT_URL_LAMBDA',
       'PUBLIC_BASE_URL',
     ],
   },

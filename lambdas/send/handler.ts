@@ -45,7 +45,8 @@ export function createHandler(host: Host) {
     starter: sliceStarter(
       dynamo,
       environment.DELIVER_FUNCTION,
-      environment.AWS_ENDPOINT_URL_LAMBDA,
+      // Names that AWS's tools know, for another place than AWS.
+      host.variables.AWS_ENDPOINT_URL_LAMBDA ?? host.variables.AWS_ENDPOINT_URL,
       host.post,
     ),
     newId: (time) => uuidV7(time, host.randomBytes),

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { partition } from '@aws-sdk/core/client';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { type Slice, sliceSchema } from '../../contract/infrastructure/slice.ts';
@@ -12,12 +13,12 @@ export type SliceStarter = ReturnType<typeof sliceStarter>;
  * Invokes the deliver function asynchronously, through Lambda's API. The request is signed by the library that the
  * DynamoDB client signs with: the SDK's own Lambda client would add 88 kB to the bundle, this adds 1.
  * @param functionName name of the deliver function.
- * @param endpoint of Lambda's API.
+ * @param endpoint of Lambda's API. Undefined: that of the client's region, in its partition.
  */
 export function sliceStarter(
   { config }: DynamoDBDocumentClient,
   functionName: string,
-  endpoint: string,
+  endpoint: string | undefined,
   post: NonNullable<Host['post']> = postOnce,
 ) {
   const { region, credentials, sha256 } = config;
@@ -44,7 +45,9 @@ export function sliceStarter(
   };
 
   async function sign(body: string) {
-    const url = new URL(`/2015-03-31/functions/${functionName}/invocations`, endpoint);
+    const own = await region();
+    const base = endpoint ?? `https://lambda.${own}.${partition(own).dnsSuffix}`;
+    const url = new URL(`/2015-03-31/functions/${functionName}/invocations`, base);
     const { protocol, hostname, pathname: path } = url;
     const { headers } = await signer.sign({
       method: 'POST',

@@ -339,15 +339,15 @@ export const chosenAttributes: readonly (keyof StoredChoice)[] = choiceNames
 
 /**
  * The attributes that store a choice. Undefined: it is removed. Absent: it stays.
- * @param keepsChosen whether what the visitor chooses stays as it is stored.
+ * @param keepsAbsent whether what the choice leaves out stays as it is stored, also what a visitor chooses.
  */
 export function storedChoice(
   project: ProjectRef,
   choice: StatedChoice,
-  keepsChosen = false,
+  keepsAbsent = false,
 ): StoredChoice {
-  const stated = choiceNames.filter((name) =>
-    choiceFields[name].isChosen ? !keepsChosen : choice[name] !== undefined,
+  const stated = choiceNames.filter(
+    (name) => choice[name] !== undefined || (choiceFields[name].isChosen && !keepsAbsent),
   );
   return Object.fromEntries(
     stated.map((name) => {

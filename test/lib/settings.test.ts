@@ -216,6 +216,14 @@ test('a budget needs an address', () => {
   }
 });
 
+test('a budget is refused where CloudFormation has none', () => {
+  const settings = { vapidSubject, alarmEmail: 'a@b.net', monthlyBudget: 20 };
+  expect(readSettings(settings, { region: 'eu-west-1' }).monthlyBudget).toBe(20);
+  expect(() => readSettings(settings, { region: 'eu-north-1' })).toThrow(
+    'setting monthlyBudget must be removed: CloudFormation has no budgets in eu-north-1.',
+  );
+});
+
 test('every mistake has its own line', () => {
   expect(mistakesOf({ stage: '', subscriberCap: 'many', colour: 'red' })).toEqual([
     expect.stringMatching(/^setting stage must be .*; it is ""$/),

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import { settingTexts } from '../../../contract/wording/setting-texts.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
@@ -41,7 +42,9 @@ describe('a wrong call', () => {
     ],
     [
       ['set', 'a'],
-      'Nothing to change: give at least one of --name, --user-ids, --origins, --subscriber-cap, --send-cap, --rate-limit, --shown-sample, --old-worker.',
+      `Nothing to change: give at least one of ${Object.values(settingTexts)
+        .map(({ option: [name] }) => `--${name}`)
+        .join(', ')}.`,
     ],
     [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
     [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],

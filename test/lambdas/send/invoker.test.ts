@@ -156,3 +156,20 @@ test('connections of earlier invocations are not used', async () => {
   forgetConnections('silence');
   expect(await start(AbortSignal.timeout(10_000))).toBe(true);
 });
+
+test.each([
+  ['eu-west-1', 'https://lambda.eu-west-1.amazonaws.com'],
+  ['us-gov-west-1', 'https://lambda.us-gov-west-1.amazonaws.com'],
+  ['cn-north-1', 'https://lambda.cn-north-1.amazonaws.com.cn'],
+  ['eusc-de-east-1', 'https://lambda.eusc-de-east-1.amazonaws.eu'],
+])('in %s, Lambda is at %s', async (region, origin) => {
+  const origins: string[] = [];
+  const post = async (url: URL) => {
+    origins.push(url.origin);
+    return { statusCode: 202, destroy() {} };
+  };
+  const client = documentClient({ ...config, region });
+  const starter = sliceStarter(client, 'Stage-Deliver', undefined, post);
+  expect(await starter.start(slice(), new AbortController().signal)).toBe(true);
+  expect(origins).toEqual([origin]);
+});
