@@ -61,6 +61,8 @@ export const sliceSchema = z.strictObject({
   /** The values of each of them, if the content has placeholders. */
   values: z.optional(z.array(z.record(z.string(), z.string()))),
   conditions: conditionsSchema,
+  /** Origins that were accepted as push services when it was sent, besides those known by name. */
+  extraOrigins: z._default(z.readonly(z.array(z.string())), []),
   /**
    * Positions in the audience, from `from` to before `to`: indexes of `userIds`, or else the first 32
    * bits of endpoint hashes.

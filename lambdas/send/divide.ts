@@ -114,11 +114,11 @@ export function slicesOf(
   });
 }
 
-/** Positions that hold a chunk: as many recipients as fit in memory and are pushed in time. */
+/** Positions that are expected to hold a chunk. */
 function stepFor(subscribers: number, pace: number): number {
   const inTime = Math.ceil(pace * sliceSizes.chunkSeconds);
-  if (subscribers <= Math.min(sliceSizes.recipients, inTime)) return positionCount;
-  const chunk = Math.min(sliceSizes.expectedRecipients, inTime);
+  if (subscribers <= Math.min(sliceSizes.chunk, inTime)) return positionCount;
+  const chunk = Math.min(sliceSizes.expectedChunk, inTime);
   return Math.max(1, Math.floor((positionCount * chunk) / subscribers));
 }
 

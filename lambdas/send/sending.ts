@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { pathOf } from '../../contract/text/addresses.ts';
 import { conditionsOf, hasConditions } from '../../contract/wire/content.ts';
@@ -10,7 +11,6 @@ import { namesIn, rendered, type Values } from '../../contract/wire/placeholders
 import type { SigningProject } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { contentOf } from '../../contract/wire/send-fields.ts';
-import { type Deadlines, deadlinesOfRequest } from '../deliver/deadlines.ts';
 import type { DeliverDependencies } from '../deliver/deliver.ts';
 import { CurrentProject } from '../deliver/deliver-slice.ts';
 import type { Parts } from '../store/counters.ts';
@@ -40,6 +40,8 @@ export interface SendDependencies extends DeliverDependencies {
   readonly monthlyCap: number;
   /** Pushes per second over all functions that deliver a notification. */
   readonly pushesPerSecond: number;
+  /** Accepted origins besides the push services that are known by name. */
+  readonly extraOrigins: readonly string[];
 }
 
 export interface SendCall {
@@ -72,7 +74,10 @@ export interface Sending {
   readonly project: CurrentProject;
   readonly notification: NewNotification;
   readonly slices: readonly Slice[];
-  readonly deadlines: Deadlines;
+  /** Epoch ms. See `sendTimeline`. */
+  readonly lastPushAt: number;
+  readonly slicesEndAt: number;
+  readonly endsAt: number;
   /** Aborts when the response leaves. */
   readonly signal: AbortSignal;
 }
@@ -95,15 +100,18 @@ export function newSending(
   project: SigningProject,
   call: SendCall,
 ): Sending {
-  const deadlines = deadlinesOfRequest(call.startedAt.getTime());
+  const startedAt = call.startedAt.getTime();
+  const endsAt = startedAt + sendTimeline.endMs;
   const notification = newNotification(deps, project, call);
   return {
     call,
     notification,
-    deadlines,
+    lastPushAt: startedAt + sendTimeline.lastPushMs,
+    slicesEndAt: startedAt + sendTimeline.slicesEndMs,
+    endsAt,
     slices: slicesOfNotification(deps, project.projectId, call, notification),
     project: new CurrentProject(deps.projects, deps.clock, project, call.sentAt.getTime()),
-    signal: deps.abortAfter(Math.max(0, deadlines.endsAt - deps.clock().getTime())),
+    signal: deps.abortAfter(Math.max(0, endsAt - deps.clock().getTime())),
   };
 }
 
@@ -142,6 +150,7 @@ function newNotification(
       conditions,
       ...divide(audience, pace, respondAsync),
       shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, settings),
+      extraOrigins: deps.extraOrigins.length === 0 ? undefined : deps.extraOrigins,
       respondedAsync: respondAsync,
     },
     keyed:
@@ -166,12 +175,13 @@ function slicesOfNotification(
 ): readonly Slice[] {
   const audience: Audience =
     'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
-  const { conditions, shownSample, respondedAsync } = division;
+  const { conditions, shownSample, extraOrigins = [], respondedAsync } = division;
   const common = {
     projectId,
     project,
     content,
     conditions,
+    extraOrigins,
     shownSample,
     notificationId: id,
     requestId: call.requestId,
