@@ -9,7 +9,7 @@ import {
   withOldWorker,
 } from '../../contract/wire/message.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
-import { rendered } from '../../contract/wire/placeholders.ts';
+import { personalContent } from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import type { Message } from '../push/pushing/push.ts';
 import type { Pushed, Pusher, StartPushing } from '../push/pushing/pusher.ts';
@@ -316,11 +316,11 @@ function countersOf({ project, notificationId, firstCounter, counters, expiresAt
 }
 
 /**
- * One message for each of the slice's event counters; with values, one for each recipient.
+ * One message for each of the slice's event counters; of personal ones, one for each recipient.
  * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
  */
 function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
-  const { notificationId: id, content, values, eventsUrl, eventWindowSeconds, shownSample } = slice;
+  const { notificationId: id, content, eventsUrl, eventWindowSeconds, shownSample } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
     const serialised = (
@@ -333,9 +333,9 @@ function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonl
       const isTooLarge = worker !== undefined && bytes.length > limits.messageBytes;
       return isTooLarge ? serialised(content, undefined, reportsShown) : bytes;
     };
-    if (values !== undefined) {
+    if (slice.values !== undefined || slice.appBadges !== undefined) {
       return ({ user, imported }) =>
-        serialised(rendered(content, values[user!]!), imported && oldWorker);
+        serialised(personalContent(content, slice, user!), imported && oldWorker);
     }
     const variants = (reportsShown: boolean) => ({
       own: serialised(content, undefined, reportsShown),
