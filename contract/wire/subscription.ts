@@ -7,6 +7,7 @@ import {
   encodeBase64url,
   object,
   text,
+  wrong,
   wrongText,
 } from './fields.ts';
 import { limits } from './limits.ts';
@@ -19,7 +20,8 @@ const choiceShape = Object.fromEntries(
 
 /**
  * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally the visitor's choice, the
- * signature of its `userId` and the key that the browser subscribed with. Other fields, such as `expirationTime`, are ignored.
+ * signature of its `userId`, the key that the browser subscribed with, and whether a page repeats what was registered
+ * before. Other fields, such as `expirationTime`, are ignored.
  */
 export function subscribeSchema(extraOrigins: readonly string[]) {
   return object({
@@ -34,6 +36,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
     ...choiceShape,
     userIdSignature: z.optional(z.string({ error: wrongText('must be text') })),
     applicationServerKey: z.optional(applicationServerKey),
+    renewal: z.optional(z.boolean({ error: wrong('must be true or false') })),
   }).check(
     z.refine(
       ({ userId, userIdSignature }) => userIdSignature === undefined || typeof userId === 'string',

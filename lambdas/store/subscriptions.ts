@@ -34,6 +34,8 @@ import {
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Subscription {
   readonly choice: StatedChoice;
+  /** Whether what the choice leaves out stays as it is stored. */
+  readonly isRenewal?: boolean | undefined;
   /** When the request began: epoch ms. Default: now. */
   readonly requestedAt?: number | undefined;
   /** Number of the VAPID pair that it was made with, if the request names its key. */
@@ -266,15 +268,17 @@ export function subscriptionStore(
 
   /**
    * A request that chooses nothing clears what the visitor can choose, but keeps imported choices: its browser has not
-   * chosen yet. Any other request ends the import.
+   * chosen yet. A renewal changes only what it states. Any choice ends the import.
    * @returns whether the subscription exists.
    */
   async function update(
     project: ProjectRef,
     hash: Uint8Array,
-    { endpoint: { origin, path }, keys, choice, vapidPairNumber, requestedAt }: Requested,
+    request: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
+    const { endpoint, keys, choice, isRenewal, vapidPairNumber, requestedAt } = request;
+    const { origin, path } = endpoint;
     const others = {
       origin,
       path,
@@ -283,9 +287,10 @@ export function subscriptionStore(
       updatedAt: requestedAt,
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
-    const all = { ...others, ...storedChoice(project, choice), imported: undefined };
+    const all = { ...others, ...storedChoice(project, choice, isRenewal), imported: undefined };
     const earlier = isEarlier(requestedAt);
     if (hasChosen(choice)) return setChosen(project, hash, all, earlier, requestedAt, signal);
+    if (isRenewal) return (await change(project, hash, others, earlier, signal)) !== 'absent';
     const [own, imported] = ['attribute_not_exists', 'attribute_exists'].map((has) => ({
       ...earlier,
       expression: `${earlier.expression} AND ${has}(imported)`,
@@ -321,8 +326,11 @@ export function subscriptionStore(
       // A later request has stored it.
       if (found.projectUser === user) return true;
     }
-    const userSince = user === undefined ? undefined : requestedAt;
-    const found = await change(project, hash, { ...attributes, userSince }, earlier, signal);
+    // A renewal that says nothing of users leaves both.
+    const since = 'projectUser' in attributes && {
+      userSince: user === undefined ? undefined : requestedAt,
+    };
+    const found = await change(project, hash, { ...attributes, ...since }, earlier, signal);
     return found !== 'absent';
   }
 

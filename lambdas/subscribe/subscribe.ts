@@ -29,7 +29,8 @@ export async function subscribe(
   deployedCap: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { endpoint, keys, userId, userIdSignature, applicationServerKey, requestedAt } = request;
+  const { endpoint, keys, userId, userIdSignature, applicationServerKey } = request;
+  const { renewal: isRenewal, requestedAt } = request;
   const project = await expectProven(remembered, userId, userIdSignature);
   const capOf = ({ settings }: Project) => limitOf(settings.subscriberCap, deployedCap);
   let cap = capOf(project);
@@ -37,7 +38,10 @@ export async function subscribe(
   const assumedPairNumber = project.vapid.current.number;
   const outcome = await subscriptions.save(
     project,
-    { endpoint, keys, choice: choiceIn(request), requestedAt, vapidPairNumber, assumedPairNumber },
+    {
+      ...{ endpoint, keys, choice: choiceIn(request), isRenewal, requestedAt },
+      ...{ vapidPairNumber, assumedPairNumber },
+    },
     cap,
     signal,
     async () => {

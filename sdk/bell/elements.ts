@@ -29,15 +29,48 @@ export function attach(
   parent: Element | null | undefined,
   ...children: readonly Element[]
 ): HTMLElement {
-  const host = create('div', parent ? {} : { class: 'floating' });
+  const host = create('div', parent ? {} : { class: 'floating', 'data-turbo-temporary': '' });
   const root = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(style + ownStyle);
   root.adoptedStyleSheets = [sheet];
   root.append(...children);
   // A script in the head may run before there is a body.
-  (parent ?? document.body ?? document.documentElement).append(host);
+  (parent ?? endOfPage()).append(host);
   return host;
+}
+
+const endOfPage = () => document.body ?? document.documentElement;
+
+/** Removes the floating elements of a name: a page has them once. */
+const floating = new Map<string, () => void>();
+
+/**
+ * Keeps attached elements until they are removed. Those that float stay when Turbo, htmx or Astro replaces the page's
+ * body, and take the place of earlier ones of their name: such libraries run scripts again.
+ * @param end is called when they are removed.
+ * @returns a function that removes them.
+ */
+export function keepAttached(host: HTMLElement, name: string, end: () => void): () => void {
+  const observer = new MutationObserver(keep);
+  const remove = () => {
+    observer.disconnect();
+    host.remove();
+    end();
+  };
+  if (host.className) {
+    floating.get(name)?.();
+    floating.set(name, remove);
+    keep();
+  }
+  return remove;
+
+  function keep(): void {
+    if (!host.isConnected) endOfPage().append(host);
+    for (const watched of [document.documentElement, endOfPage()]) {
+      observer.observe(watched, { childList: true });
+    }
+  }
 }
 
 const svg = 'http://www.w3.org/2000/svg';

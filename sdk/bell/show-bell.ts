@@ -1,7 +1,7 @@
 import type { CarillonClient, PushState } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
-import { attach, attempt, create, createIcon } from './elements.ts';
-import { type BellTexts, english, helpOf, type TextsOf, withTexts } from './texts.ts';
+import { attach, attempt, create, createIcon, keepAttached } from './elements.ts';
+import { type BellTexts, english, failureText, helpOf, type TextsOf, withTexts } from './texts.ts';
 
 export interface BellOptions {
   /** Where to put it. Default: it floats in the corner at the end of the page. */
@@ -143,8 +143,7 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
           ? push.subscribe(kept && { channels: kept }).then(forgetChannels)
           : push.unsubscribe(),
       // An unsubscribed browser stays unsubscribed, even if the service did not respond.
-      (failure) =>
-        isOn() === wanted || failure?.code === 'permission_dismissed' ? '' : all.failed,
+      (failure) => (isOn() === wanted ? '' : failureText(failure, all)),
     );
   };
   choice.onchange = () => {
@@ -153,7 +152,7 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
     const chosen = boxes.filter(({ checked }) => checked).map(({ value }) => value);
     act(
       () => push.setChannels([...others, ...chosen]),
-      (failure) => (failure ? all.failed : all.saved),
+      (failure) => failureText(failure, all) || all.saved,
     );
   };
   button.onclick = () => (panel.hidden ? openPanel() : closeAndReturn());
@@ -162,11 +161,10 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
   closePanel();
   refresh();
   const removeListener = push.on('change', show);
-  return () => {
+  return keepAttached(host, 'bell', () => {
     removeListener();
     closePanel();
-    host.remove();
-  };
+  });
 }
 
 /**
@@ -175,7 +173,8 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
  */
 const panelStyle = `
 :host{position:relative!important;width:max-content!important}
-:host(.floating){display:flex!important;flex-direction:column-reverse!important;align-items:end!important}
+:host(.floating:not([hidden])){display:flex!important}
+:host(.floating){flex-direction:column-reverse!important;align-items:end!important}
 #panel{width:max-content;max-width:min(20em,100vw - 2em)}
 :host(.floating) #panel{margin-block-end:.5em;max-height:calc(100vh - 6em);overflow:auto}
 :host(:not(.floating)) #panel{position:absolute;inset-block-start:calc(100% + .5em);inset-inline-start:0;z-index:2147483647}

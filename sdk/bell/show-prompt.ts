@@ -1,8 +1,8 @@
 import type { CarillonClient } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
-import { attach, attempt, create } from './elements.ts';
+import { attach, attempt, create, keepAttached } from './elements.ts';
 import type { BellOptions } from './show-bell.ts';
-import { english, withTexts } from './texts.ts';
+import { english, failureText, withTexts } from './texts.ts';
 
 export interface PromptOptions extends Omit<BellOptions, 'channels'> {
   /** Default: 0. */
@@ -44,11 +44,7 @@ function addPrompt(
   const removeListener = push.on('change', ({ subscribed, permission }) => {
     if (subscribed || permission === 'denied') remove();
   });
-
-  function remove(): void {
-    removeListener();
-    host.remove();
-  }
+  const remove = keepAttached(host, 'prompt', removeListener);
 
   function refuse(): void {
     attempt(() => localStorage.setItem(storageKey, String(Date.now())));
@@ -66,9 +62,9 @@ function addPrompt(
     const notNow = create('button', { type: 'button' }, all.notNow);
     const question = create('p', {}, all.question);
     accept.onclick = () =>
-      push.subscribe().catch(({ code }: CarillonError) => {
-        if (code.startsWith('permission_')) refuse();
-        else question.textContent = all.failed;
+      push.subscribe().catch((failure: CarillonError) => {
+        if (failure.code.startsWith('permission_')) refuse();
+        else question.textContent = failureText(failure, all);
       });
     notNow.onclick = refuse;
     host.onkeydown = ({ key }) => {

@@ -1,4 +1,5 @@
 import type { UnsupportedReason } from '../client/environment.ts';
+import type { CarillonError } from '../common/error.ts';
 
 export const englishHelp = {
   /** How to add the site to the home screen of iOS and iPadOS. */
@@ -31,7 +32,11 @@ export const english = {
   channels: 'What to receive',
   /** Other channels are stored. */
   saved: 'Saved.',
-  failed: 'That did not work. Check your connection and try again.',
+  /** What to do when it did not work: by the error's code. */
+  noConnection: 'That did not work. Check your connection and try again.',
+  noPushService:
+    'The browser cannot reach its push service. A setting of it, or a firewall, may be the cause.',
+  failed: 'That did not work. Try again later. If it stays, please tell this site.',
   /** The prompt: its text and its buttons. */
   question: 'May we send you notifications? You can stop them at any time.',
   accept: 'Yes',
@@ -45,6 +50,22 @@ export function withTexts<Texts extends object>(english: Texts, given: TextsOf<T
   const texts: { [Name in keyof Texts]?: unknown } = { ...given };
   for (const name in english) texts[name] ??= english[name];
   return texts as Texts;
+}
+
+/** @returns what a visitor can do about a failure; empty if there is none, or if the visitor wanted it. */
+export function failureText(failure: CarillonError | undefined, texts: BellTexts): string {
+  switch (failure?.code) {
+    case undefined:
+    case 'permission_dismissed':
+      return '';
+    case 'network_error':
+    case 'timeout':
+      return texts.noConnection;
+    case 'push_service_failed':
+      return texts.noPushService;
+    default:
+      return texts.failed;
+  }
 }
 
 /** What a visitor has to do before the browser can subscribe. */

@@ -7,15 +7,16 @@ import {
   type Settings,
 } from '../client/options.ts';
 import {
+  askWorker,
   fetchFile,
   findRegistration,
-  otherWorker,
   unusableResponse,
 } from '../client/service-worker.ts';
 import { expectKnown } from '../common/option-checks.ts';
+import { type Failure, postSubscription, requestOnce } from '../common/service.ts';
 import { readRegistration } from '../common/storage.ts';
 import { hasKey, isDead } from '../common/subscription.ts';
-import { timing } from '../common/timing.ts';
+import { timing, within } from '../common/timing.ts';
 import { type CheckName, type CheckTexts, english, fill } from './texts.ts';
 
 /** One of the things that must be right for notifications to arrive here. */
@@ -28,6 +29,7 @@ export interface CheckResult {
 }
 
 const unsupportedTexts: Readonly<Record<UnsupportedReason, keyof CheckTexts>> = {
+  no_origin: 'noOrigin',
   insecure_context: 'insecure',
   embedded: 'embedded',
   storage_denied: 'storageDenied',
@@ -36,8 +38,9 @@ const unsupportedTexts: Readonly<Record<UnsupportedReason, keyof CheckTexts>> = 
 };
 
 /**
- * Finds out why notifications may not arrive in this browser. It changes nothing, asks the visitor nothing, and sends
- * nothing anywhere. It reports nothing that it could not read, and no consequence of another problem.
+ * Finds out why notifications may not arrive in this browser. It asks the service worker for its version, the browser
+ * for a subscription if it has none, and the service for the stored registration, which it sends again; the visitor is
+ * asked nothing. It reports nothing that it could not read, and no consequence of another problem.
  * @param options as for `init`.
  * @param texts replaces texts, such as with translations.
  */
@@ -60,18 +63,31 @@ export async function check(
   const reason = unsupportedReason(window);
   if (!add('page', reason && all[unsupportedTexts[reason]], all.supported)) return results;
   const isAllowed = add('permission', permissionProblem(all), all.allowed);
-  const isRead = await readWorker(scope).then(
+  const isRead = await findRegistration(scope).then(
     (registration) => ({ registration }),
     () => undefined,
   );
   const registration = isRead?.registration;
-  const workerProblem = await problemOfWorker(registration, settings, all);
-  const found = fill(all.workerActive, { file: pathOf(settings.serviceWorker) });
-  if (registration || workerProblem) add('service worker', workerProblem, found);
-  else if (isRead && isAllowed) add('service worker', await missingWorker(settings, all), '');
+  const [kind, url = ''] = registration ? await askWorker(scope) : [];
+  const file = pathOf(settings.serviceWorker);
+  if (kind === 'carillon') {
+    add('service worker', undefined, fill(all.workerActive, { file: pathOf(url) }));
+  } else if (kind === 'other') {
+    const expected = url === settings.serviceWorker ? 'Carillon' : file;
+    const waits = registration?.waiting ? ` ${all.workerInactive}` : '';
+    const values = { other: pathOf(url), scope, file: expected };
+    const problem = fill(all.workerOther + waits, values);
+    add('service worker', problem, '');
+  } else {
+    const problem = await problemOfFile(settings, all);
+    if (problem || registration) add('service worker', problem ?? all.workerInactive, '');
+    else if (isRead && isAllowed) add('service worker', await missingWorker(settings, all), '');
+  }
   const subscription =
-    isAllowed && (await registration?.pushManager.getSubscription().catch(() => undefined));
-  if (subscription === null) add('subscription', all.notSubscribed, '');
+    isAllowed && (await registration?.pushManager.getSubscription().catch(() => null));
+  if (subscription === null && kind === 'carillon') {
+    add('subscription', await problemOfSubscribing(registration!, settings, all), '');
+  }
   if (subscription) {
     const isOwn = hasKey(subscription, project.applicationServerKey);
     add('subscription', isOwn ? undefined : all.otherKey, all.subscribed);
@@ -81,22 +97,33 @@ export async function check(
       await addRegistration(subscription);
     }
   }
+  if (!results.some(({ name }) => name === 'registration')) {
+    results.push({ name: 'registration', level: 'advice', message: all.serviceNotAsked });
+  }
   if (isAllowed) {
     const message = fill(all.hidden, { advice: systemAdvice(navigator.userAgent, all) });
     results.push({ name: 'system', level: 'advice', message });
   }
   return results;
 
-  async function addRegistration({ endpoint }: PushSubscription): Promise<void> {
+  async function addRegistration(asked: PushSubscription): Promise<void> {
     const { baseUrl, projectId } = project;
-    try {
-      const stored = await readRegistration(scope);
-      const isRegistered = stored?.endpoint === endpoint && stored.projectId === projectId;
-      const time = new Date(stored?.registeredAt ?? 0).toLocaleString();
-      const notRegistered = fill(all.notRegistered, { baseUrl });
-      const registered = fill(all.registered, { baseUrl, time });
-      add('registration', isRegistered ? undefined : notRegistered, registered);
-    } catch {}
+    const stored = await readRegistration(scope).catch(() => null);
+    // Nobody knows what the service has.
+    if (stored === null) return;
+    let problem: string | undefined;
+    if (stored?.endpoint !== asked.endpoint || stored.projectId !== projectId) {
+      problem = fill(all.notRegistered, { baseUrl });
+    } else {
+      const { choice } = stored;
+      const request = postSubscription(project, asked.toJSON(), choice, requestOnce, true);
+      await request.catch(async ({ response }: Failure) => {
+        const { error } = Object(await response?.json().catch(() => null));
+        const message = error?.message ?? response?.status ?? all.noResponse;
+        problem = fill(all.refused, { baseUrl, message });
+      });
+    }
+    add('registration', problem, fill(all.registered, { baseUrl }));
   }
 }
 
@@ -114,8 +141,9 @@ export async function showTestNotification(
   if (unsupportedReason(window) !== undefined || Notification.permission !== 'granted')
     return false;
   try {
-    const registration = await readWorker(scope);
-    if (!registration?.active) return false;
+    const registration = await findRegistration(scope);
+    const [kind] = await askWorker(scope);
+    if (!registration || kind === 'none') return false;
     // The worker takes clicks only of notifications that Carillon sent.
     await registration.showNotification(testTitle, { body, tag: 'carillon-check' });
     return true;
@@ -131,35 +159,40 @@ function permissionProblem(texts: CheckTexts): string | undefined {
   return helpOf({ reason: undefined, permission }, texts, window);
 }
 
-const activationPauseMs = 250;
-
-/** The registration of the scope. Firefox has no active worker in it for seconds after a page was loaded again. */
-async function readWorker(scope: string): Promise<ServiceWorkerRegistration | undefined> {
-  let registration = await findRegistration(scope);
-  for (let tries = 1; registration && !registration.active && tries < 20; tries++) {
-    await timing.wait(activationPauseMs);
-    registration = await findRegistration(scope);
-  }
-  return registration;
-}
-
-async function problemOfWorker(
-  registration: ServiceWorkerRegistration | undefined,
-  settings: Settings,
+async function problemOfFile(
+  { serviceWorker }: Settings,
   texts: CheckTexts,
 ): Promise<string | undefined> {
-  const { serviceWorker, scope } = settings;
   const file = pathOf(serviceWorker);
-  const other = otherWorker(registration, settings);
-  if (other !== undefined) return fill(texts.workerOther, { other: pathOf(other), scope, file });
   const response = serviceWorker && (await unusableResponse(serviceWorker));
-  if (response) {
-    // That of another site cannot be read.
-    const followed = await fetchFile(serviceWorker, 'follow');
-    const target = followed?.redirected ? ` to ${followed.url}` : '';
-    return fill(texts.workerFile, { file, response: response.trim() + target });
+  if (!response) return undefined;
+  // That of another site cannot be read.
+  const followed = await fetchFile(serviceWorker, 'follow');
+  const target = followed?.redirected ? ` to ${followed.url}` : '';
+  return fill(texts.workerFile, { file, response: response.trim() + target });
+}
+
+/** Chromium without a connection never settles `PushManager.subscribe()`. */
+const subscribeTimeoutMs = 15_000;
+
+/** Subscribes for a moment: nothing else tells whether the browser has a connection to its push service. */
+async function problemOfSubscribing(
+  { pushManager }: ServiceWorkerRegistration,
+  { project, scope }: Settings,
+  texts: CheckTexts,
+): Promise<string> {
+  const options = { ...project, userVisibleOnly: true };
+  const attempt = () => within(subscribeTimeoutMs, () => pushManager.subscribe(options));
+  try {
+    // The first call fails while the browser is still connecting.
+    const subscription = await attempt().catch(() => timing.wait(1000).then(attempt));
+    const stored = await readRegistration(scope).catch(() => undefined);
+    // Otherwise a page has registered it meanwhile.
+    if (stored?.endpoint !== subscription?.endpoint) await subscription?.unsubscribe();
+    return texts.notSubscribed;
+  } catch (error) {
+    return fill(texts.noPushService, { message: (error as Error).message });
   }
-  return registration?.waiting || registration?.installing ? texts.workerInactive : undefined;
 }
 
 /** What there is in place of a worker of this scope, and what may prevent it. */

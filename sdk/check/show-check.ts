@@ -46,8 +46,10 @@ export async function showCheck(
   const passed = listOf('ok');
   const { length } = problems;
   const count = String(length);
+  const isAsked = results.some(({ name, level }) => name === 'registration' && level === 'ok');
+  const right = isAsked ? all.allRight : all.notKnown;
   const summary =
-    length === 0 ? all.allRight : length === 1 ? all.oneProblem : fill(all.problems, { count });
+    length === 0 ? right : length === 1 ? all.oneProblem : fill(all.problems, { count });
   const status = create('p', { role: 'status', id: 'status' });
   const test = create('button', { type: 'button', 'aria-describedby': 'status' }, all.test);
   test.disabled = length > 0;

@@ -12,23 +12,23 @@ export const english = {
   system: 'System settings',
   /** The first sentence, and the heading of what is right. `{count}`: a number. */
   allRight: 'All is right in this browser.',
+  notKnown: 'No problem was found. The service was not asked.',
   oneProblem: 'Notifications cannot arrive: 1 problem.',
   problems: 'Notifications cannot arrive: {count} problems.',
   passed: 'Checks passed: {count}',
   supported: 'This page can receive pushes.',
+  noOrigin: 'This page is a file or a part of an app. Open the site at its https address.',
   insecure: 'This page is not https. Open it at an https address.',
-  embedded:
-    'This page is in a frame of another site, where browsers allow no notifications. Open it in a tab of its own.',
+  embedded: 'This page is in a frame of another site. Open it in a tab of its own.',
   storageDenied:
-    'The browser blocks cookies and storage for this site, and notifications with them. Allow them in its settings.',
+    'The browser blocks cookies and storage for this site. Allow them in its settings.',
   noPush:
-    'This browser has no push on this page. It may be a private window, an in-app browser, or turned off in the settings. Open the page in a normal window of the browser.',
+    'This browser has no push on this page. It may be a private window, an in-app browser, or turned off in the settings. Open the page in a normal window.',
   allowed: 'Notifications are allowed.',
-  notAsked:
-    'Nobody has been asked yet, or the question was closed. Subscribe on this site, and allow notifications.',
+  notAsked: 'Nobody has been asked yet. Subscribe on this site, and allow notifications.',
   /** `{file}`: path of the service worker. */
   workerActive: '{file} is active.',
-  workerInactive: 'It is not active yet. Close all tabs of this site, and open it again.',
+  workerInactive: 'A version is not active yet. Close all tabs of this site, and open it again.',
   /** `{response}`: its status and type, or a redirect. */
   workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
   workerScope: 'The scope of {file} needs the header "Service-Worker-Allowed".',
@@ -36,12 +36,15 @@ export const english = {
   workerMissing:
     'This site has none yet for {scope}. Others have: {scopes}. Subscribe on this site.',
   trustedTypes:
-    'If that fails: this page requires Trusted Types, so its policy must allow the name “carillon”.',
+    'If that fails: the page requires Trusted Types; its policy must allow the name “carillon”.',
   workerOther: otherWorkerText('{scope}', '{other}', '{file}'),
   subscribed: 'This browser is subscribed.',
   notSubscribed: 'This browser is not subscribed. Subscribe on this site.',
+  /** `{message}`: the browser's own. */
+  noPushService:
+    'The browser has no connection to its push service ({message}). A firewall may block it. LibreWolf and Zen turn it off: “dom.push.connection.enabled” in about:config.',
   otherKey:
-    'This browser is subscribed with another application server key, perhaps that of another sender. Subscribe on this site again.',
+    'This browser is subscribed with another application server key. Subscribe on this site.',
   /** `{service}`: name or host of the push service. */
   pushService: 'Messages come through {service}.',
   pushServiceGoogle:
@@ -49,14 +52,19 @@ export const english = {
   brave:
     'Brave gets messages only if “Use Google services for push messaging” is on, under Privacy and security in its settings.',
   deadEndpoint:
-    'The browser gave an address that does not exist ({service}). Subscribe on this site again; if this stays, update the browser, or use another.',
-  registered: '{baseUrl} confirmed this subscription on {time}.',
+    'The browser gave an address that does not exist ({service}). Subscribe on this site. If this stays, update the browser.',
+  registered: '{baseUrl} has just confirmed this subscription.',
+  /** `{message}`: the service's own, in English, or `noResponse`. */
+  refused: '{baseUrl} does not confirm this subscription: {message}',
+  noResponse:
+    'No response. Check the connection, "baseUrl" and the site’s Content-Security-Policy.',
+  serviceNotAsked: 'The service was not asked.',
   notRegistered:
-    '{baseUrl} has not confirmed this subscription. Reload the page. If this stays, the service cannot be reached from it: look at the browser’s console, and check "baseUrl", "projectId" and the site’s Content-Security-Policy.',
+    '{baseUrl} has not confirmed this subscription. Reload the page. If this stays, check "baseUrl" and "projectId".',
   /** `{advice}`: one of the five below. */
   hidden: 'If the test notification does not appear: {advice}',
   android:
-    'open the settings of the phone, then Apps, this browser, Notifications, and allow them; turn off Do Not Disturb, and battery saving for the browser.',
+    'open the Settings app, then Apps, this browser, Notifications, and allow them; turn off Do Not Disturb, and battery saving for the browser.',
   ios: 'open the Settings app, then Notifications, and allow this site; turn off Focus.',
   macos: 'open System Settings, then Notifications, and allow the browser; turn off Focus.',
   windows:

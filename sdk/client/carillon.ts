@@ -1,5 +1,9 @@
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
-export type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+export type {
+  PageClick as ClickedEvent,
+  ReceivedMessage,
+  ShownEvent,
+} from '../common/page-events.ts';
 export type { CarillonClient, CarillonEvents, PushState } from './client-types.ts';
 export type { UnsupportedReason } from './environment.ts';
 export { init } from './init.ts';

@@ -1,4 +1,4 @@
-import type { ClickedEvent, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
+import type { PageClick, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
 import type { UnsupportedReason } from './environment.ts';
 import type { CloseOptions, SubscribeOptions } from './options.ts';
 
@@ -10,8 +10,8 @@ export interface PushState {
   readonly reason: UnsupportedReason | undefined;
   readonly permission: NotificationPermission | 'unsupported';
   /**
-   * The service worker that gets the pushes. `other`: that of another file, which shows none of Carillon's; the console
-   * names both files.
+   * The service worker that gets the pushes. `other`: one that does not answer as Carillon's within 10 s, and shows none
+   * of its notifications; the console names the file and says what to do.
    */
   readonly worker: 'carillon' | 'other' | 'none';
   /** Whether the browser is subscribed to this project, and Carillon's worker gets the pushes. */
@@ -34,8 +34,11 @@ export interface CarillonEvents {
   /** The service worker showed a notification. */
   readonly shown: ShownEvent;
   /** A person clicked a notification, or one of its buttons. */
-  readonly clicked: ClickedEvent;
-  /** A message with `whenFocused: "page"` came while this page had the focus. No notification is shown. */
+  readonly clicked: PageClick;
+  /**
+   * A message with `whenFocused: "page"` came while this page had the focus. If a listener returns, no notification is
+   * shown.
+   */
   readonly message: ReceivedMessage;
 }
 

@@ -5,6 +5,8 @@ import { timing } from '../common/timing.ts';
  * pages.
  */
 export type UnsupportedReason =
+  /** The page has no http address: it is a file, or a part of an app. */
+  | 'no_origin'
   /** The page is not https, nor on localhost. */
   | 'insecure_context'
   /** The page is in a frame of another site, where browsers allow no notifications. */
@@ -18,16 +20,20 @@ export type UnsupportedReason =
 
 /** What the reason depends on: a part of `window`. */
 interface PageEnvironment {
+  readonly location: { readonly protocol: string };
   readonly isSecureContext: boolean;
   readonly top: { readonly location: { readonly href: string } } | null;
   readonly sessionStorage: unknown;
   readonly Notification?: { readonly permission: string };
+  /** The newest of what the SDK needs: a browser that has it has all the rest. */
+  readonly AbortSignal?: { readonly timeout?: unknown };
   /** WebKit on iOS and iPadOS has `standalone`: whether the page was opened from the home screen. */
   readonly navigator: { readonly serviceWorker?: unknown; readonly standalone?: boolean };
 }
 
 /** @returns undefined if push is supported. */
 export function unsupportedReason(page: PageEnvironment): UnsupportedReason | undefined {
+  if (!page.location.protocol.startsWith('http')) return 'no_origin';
   if (!page.isSecureContext) return 'insecure_context';
   try {
     void page.top!.location.href;
@@ -40,8 +46,13 @@ export function unsupportedReason(page: PageEnvironment): UnsupportedReason | un
   } catch {
     return 'storage_denied';
   }
-  const { navigator, Notification } = page;
-  if ('serviceWorker' in navigator && 'PushManager' in page && Notification?.permission) {
+  const { navigator, Notification, AbortSignal } = page;
+  if (
+    'serviceWorker' in navigator &&
+    'PushManager' in page &&
+    Notification?.permission &&
+    AbortSignal?.timeout
+  ) {
     return undefined;
   }
   return navigator.standalone === false ? 'ios_not_installed' : 'no_push';

@@ -1,9 +1,18 @@
 import { CarillonError } from '../common/error.ts';
-import { announce, openChannel } from '../common/page-events.ts';
+import { requireMatch } from '../common/option-checks.ts';
+import {
+  announce,
+  openChannel,
+  type PageAnswer,
+  type PageEvent,
+  type PageQuestion,
+  type SaidUser,
+} from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import {
   deleteSubscription,
   type MakeRequest,
+  postSubscription,
   requestOnce,
   type SignedChoice,
 } from '../common/service.ts';
@@ -30,10 +39,12 @@ import {
 } from './options.ts';
 import { requestInteractively } from './request.ts';
 import {
+  type AskedWorker,
+  askWorker,
   browserError,
   browserTimeoutMs,
   findRegistration,
-  otherWorker,
+  type Heard,
   otherWorkerText,
   subscribePage,
 } from './service-worker.ts';
@@ -49,8 +60,15 @@ export function init(options: CarillonOptions): CarillonClient {
   const { project, scope, replaceWorker } = settings;
   const reason = unsupportedReason(window);
   const supported = !reason;
-  /** What was set on this page. What is absent applies as it is stored. */
-  let { channels: defaultChannels, ...page } = settings.choice;
+  const heard: Heard = new Set();
+  const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
+  const { channels: defaultChannels, ...user } = settings.choice;
+  /** Who uses the browser, as this tab or another has said last. */
+  let said: SaidUser = { user, saidAt: 'userId' in user ? timing.now() : 0 };
+  /** Chosen on this page. They count until others are registered. */
+  let chosen: SignedChoice['channels'];
+  /** Ends the wait for an answer to the browser's question. */
+  let endQuestion = () => {};
 
   /** What the browser has at the scope, and what the SDK has stored. */
   async function look(): Promise<Found> {
@@ -61,18 +79,33 @@ export function init(options: CarillonOptions): CarillonClient {
       (await within(browserTimeoutMs, () => registration.pushManager.getSubscription()));
     const usable = current && isUsable(current, project.applicationServerKey) ? current : null;
     const stored = await readRegistration(scope).catch(ignore);
-    return [usable, stored, registration, otherWorker(registration, settings)];
+    return [usable, stored, registration, current];
+  }
+
+  /** The worker that gets the pushes. One that has answered before counts while its URL is the same. */
+  function worker(stored: Registration | undefined): Promise<AskedWorker> {
+    if (stored?.worker) heard.add(stored.worker);
+    return askWorker(scope, heard).catch(() => ['none']);
   }
 
   /**
-   * The choice to register.
-   * @param known that of the stored registration. Without one, the service may have imported a user and channels for a
-   *   subscription, which the defaults of this page must not replace.
+   * What applies here: the newest log-in or log-out of any tab, and the channels that were registered last.
+   * @param known the stored registration, or what is known without one.
    */
-  function choiceFrom(known: SignedChoice | undefined, change?: SignedChoice): SignedChoice {
-    const choice = { ...known, ...page, ...change };
-    if (choice.userId || choice.channels !== null) choice.channels ??= defaultChannels;
-    return choice;
+  function registrationFrom(
+    { choice, saidAt = 0 }: Pick<Registration, 'choice' | 'saidAt'>,
+    change: SignedChoice = {},
+  ) {
+    const now = timing.now();
+    // A time later than now was stored while the clock was wrong.
+    const isNewest = saidAt >= said.saidAt && saidAt <= now;
+    const applied = { ...choice, ...(!isNewest && said.user), ...change };
+    // Channels that are null are not known: the defaults must not replace them.
+    const { channels = defaultChannels } = applied;
+    return {
+      choice: { ...applied, channels: applied.channels ?? chosen ?? channels },
+      saidAt: 'userId' in change ? now : isNewest ? saidAt : said.saidAt,
+    };
   }
 
   /**
@@ -81,43 +114,56 @@ export function init(options: CarillonOptions): CarillonClient {
    */
   async function register(
     makeRequest: MakeRequest,
-    change: SignedChoice = {},
+    change?: SignedChoice,
     isAsked = false,
   ): Promise<PushSubscription | undefined> {
-    const [usable, stored, registration] = await look();
-    const dueChoice = (earlier: Registration | undefined, endpoint: string | undefined) => {
-      const unknown = usable ? { channels: null } : { userId: null };
-      const choice = choiceFrom(earlier?.choice ?? unknown, change);
-      const wanted = { ...project, ...choice, endpoint };
-      return (isAsked || isDue(earlier, wanted, timing.now())) && choice;
+    const [usable, stored, registration, current] = await look();
+    const dueRegistration = (earlier: Registration | undefined, endpoint: string | undefined) => {
+      // Without a registration, the service may know more of a subscription: it was imported, or storage was lost.
+      const unknown = { choice: usable ? { channels: null } : { userId: null } };
+      const due = registrationFrom(earlier ?? unknown, change);
+      const wanted = { ...project, ...due.choice, endpoint };
+      return (isAsked || isDue(earlier, wanted, timing.now())) && due;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.
     const isKnown = (usable || stored) && Notification.permission === 'granted';
-    if (!isAsked && !(isKnown && dueChoice(stored, usable?.endpoint))) return undefined;
-    const subscription = await subscribePage(settings, registration);
+    if (!isAsked && !(isKnown && dueRegistration(stored, usable?.endpoint))) return undefined;
+    // One with another key must end before a new one begins. If the service does not have this key, it stays.
+    if (current && !usable && stored?.endpoint === current.endpoint) {
+      await postSubscription(project, current.toJSON(), stored.choice, makeRequest, true);
+    }
+    const [subscription, worker] = await subscribePage(settings, registration);
+    if (worker) heard.add(worker);
     const { endpoint } = subscription;
     return withLock(async () => {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
       const earlier = await readRegistration(scope).catch(() => stored);
-      const choice = dueChoice(earlier, endpoint);
+      const due = dueRegistration(earlier, endpoint);
       if (stored && !earlier && !isAsked) await endSubscription(subscription);
-      else if (choice) {
+      else if (due) {
         await registerSubscription(
           scope,
-          project,
+          { ...project, ...due, worker },
           subscription,
-          choice,
           earlier,
           makeRequest,
+          isAsked ? undefined : true,
         ).catch(async (error) => {
           const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
           if (isAsked && isNew) await endSubscription(subscription);
           throw error;
         });
       }
-      page = { ...page, ...change };
       return subscription;
     });
+  }
+
+  /** Keeps a choice for this page, and tells other tabs who uses the browser now. */
+  function say({ channels, ...user }: SignedChoice): void {
+    chosen = channels ?? chosen;
+    if (!('userId' in user)) return;
+    said = { user, saidAt: timing.now() };
+    announce(scope, { name: 'said', detail: said });
   }
 
   /** Registers a change, and keeps it for this page. If it is refused, all is as before. */
@@ -126,22 +172,56 @@ export function init(options: CarillonOptions): CarillonClient {
     const [, stored] = await look();
     // Any other change is registered by init(), in the background.
     if (isChanged(stored?.choice, changed)) await register(requestInteractively, changed);
-    page = { ...page, ...changed };
+    say(changed);
   }
 
-  /** Tells the page if the worker of another file gets the pushes. */
+  /** Tells the page if a worker that is not Carillon's gets the pushes. */
   async function reportWorker(): Promise<void> {
-    const [, , , other] = await look();
-    if (!other || replaceWorker) return;
-    console.warn(otherWorkerText(scope, other, settings.serviceWorker));
+    const [, stored] = await look();
+    const [kind, url] = await worker(stored);
+    if (kind !== 'other' || replaceWorker) return;
+    console.warn(otherWorkerText(scope, url!, settings.serviceWorker));
     announce(scope);
   }
 
+  /** Passes an event on to the listeners, and answers who has asked. */
+  async function receive({ name, detail }: Received, port?: MessagePort): Promise<void> {
+    // A newer log-in or log-out takes the place of one that this page has said.
+    if (name === 'said' && said.saidAt && detail.saidAt > said.saidAt) said = detail;
+    let isTaken = false;
+    const preventDefault = () => {
+      isTaken = Boolean(port);
+    };
+    const isClick = name === 'clicked';
+    const event = isClick
+      ? { ...detail, cancelable: Boolean(port), preventDefault }
+      : (detail ?? (await members.state()));
+    for (const [listened, listener] of listeners) {
+      if (listened !== name) continue;
+      try {
+        listener(event);
+        isTaken ||= !isClick;
+      } catch (error) {
+        reportError(error);
+      }
+    }
+    port?.postMessage({ url: location.href, isTaken } satisfies PageAnswer);
+  }
+
   async function listen(): Promise<void> {
+    // Other workers and libraries also send messages to pages.
+    navigator.serviceWorker.addEventListener('message', ({ data, ports }) => {
+      if (data?.carillon === scope) receive(data, ports[0]);
+    });
+    openChannel(scope).onmessage = ({ data }) => receive(data);
     const tell = () => announce(scope);
     navigator.serviceWorker.addEventListener('controllerchange', tell);
+    if (said.saidAt) announce(scope, { name: 'said', detail: said });
     const status = await navigator.permissions.query({ name: 'notifications' });
-    status.addEventListener('change', tell);
+    status.addEventListener('change', () => {
+      endQuestion();
+      tell();
+    });
   }
 
   async function start(): Promise<void> {
@@ -154,16 +234,18 @@ export function init(options: CarillonOptions): CarillonClient {
 
   const members = {
     async state(): Promise<PushState> {
-      const [usable, stored, registration, other] = (await look().catch(ignore)) ?? [];
+      const [usable, stored] = (await look().catch(ignore)) ?? [];
+      const [kind] = supported ? await worker(stored) : (['none'] as const);
       const permission = await members.permission();
-      const subscribed = Boolean(usable) && !other;
-      const { userId, channels } = choiceFrom(stored?.choice);
+      const isOwn = (stored ?? project).projectId === project.projectId;
+      const subscribed = Boolean(usable) && isOwn && kind === 'carillon';
+      const { userId, channels } = registrationFrom(stored ?? { choice: {} }).choice;
       return {
         supported,
         reason,
         permission,
         subscribed,
-        worker: other ? 'other' : registration ? 'carillon' : 'none',
+        worker: kind,
         lost: Boolean(stored) && !(subscribed && permission === 'granted'),
         userId: userId ?? undefined,
         channels: channels ?? [],
@@ -180,7 +262,13 @@ export function init(options: CarillonOptions): CarillonClient {
         throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
-      if (Notification.permission === 'default') await Notification.requestPermission();
+      if (Notification.permission === 'default') {
+        endQuestion();
+        const ended = new Promise<void>((resolve) => {
+          endQuestion = resolve;
+        });
+        await Promise.race([Notification.requestPermission(), ended]);
+      }
       const { permission } = Notification;
       if (permission === 'denied') {
         throw new CarillonError(
@@ -191,8 +279,8 @@ export function init(options: CarillonOptions): CarillonClient {
       if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
-      page = { ...page, ...choice };
-      return (await register(requestInteractively, {}, true))!;
+      say(choice);
+      return (await register(requestInteractively, choice, true))!;
     },
 
     async unsubscribe() {
@@ -205,14 +293,17 @@ export function init(options: CarillonOptions): CarillonClient {
         // The browser may have the subscription of another sender, which stays.
         if (usable) await endSubscription(usable);
         announce(scope);
-        await deleteSubscription(stored ?? project, removed.endpoint, requestInteractively);
+        // The page knows the newest address.
+        const { projectId } = stored ?? project;
+        const address = { ...project, projectId };
+        await deleteSubscription(address, removed.endpoint, requestInteractively);
         return true;
       });
     },
 
     async subscription() {
-      const [usable, , , other] = await look();
-      return (!other && usable) || null;
+      const [usable, stored] = await look();
+      return usable && (await worker(stored))[0] === 'carillon' ? usable : null;
     },
 
     async deviceId() {
@@ -261,35 +352,23 @@ export function init(options: CarillonOptions): CarillonClient {
     ready: start(),
 
     on(name, listener) {
-      const listening = new AbortController();
-      const { signal } = listening;
-      const receive = async ({ data }: MessageEvent) => {
-        if (data.name !== name) return;
-        const event = data.detail ?? (await members.state());
-        if (!signal.aborted) listener(event);
-      };
-      // Other workers and libraries also send messages to pages.
-      const receiveOwn = (event: MessageEvent) => event.data?.carillon === scope && receive(event);
-      try {
-        const channel = openChannel(scope);
-        channel.onmessage = receive;
-        signal.onabort = () => channel.close();
-        navigator.serviceWorker.addEventListener('message', receiveOwn, { signal });
-      } catch {
-        // This page has no push.
-      }
-      return () => listening.abort();
+      requireMatch(/^(change|shown|clicked|message)$/, name, name, 'unknown');
+      const entry = [name, listener] as never;
+      listeners.add(entry);
+      return () => listeners.delete(entry);
     },
   };
 }
+
+type Received = PageEvent | PageQuestion;
 
 type Found = readonly [
   /** The subscription to this project. */
   usable?: PushSubscription | null,
   stored?: Registration | undefined,
   registration?: ServiceWorkerRegistration | undefined,
-  /** The file of the worker that gets the pushes, if it is not Carillon's. */
-  other?: string | undefined,
+  /** The browser's subscription, of whichever key. */
+  current?: PushSubscription | null | undefined,
 ];
 
 function ignore(): undefined {}

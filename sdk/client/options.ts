@@ -105,6 +105,8 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     applicationServerKey: readKey(applicationServerKey),
   };
   const urlOf = (name: keyof CarillonOptions, value: unknown) => {
+    // A page without an http address has no push, and no URL could be right.
+    if (!origin.startsWith('http')) return '';
     // Trusted Types are objects.
     const url = readUrl(Object(value).toJSON ? String(value) : value, baseUri);
     if (url?.origin === origin) return url.href;
@@ -116,7 +118,9 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     ? // The newest is the one of the call that has returned the registration.
       (workersOf(registration).pop()?.scriptURL ?? '')
     : urlOf('serviceWorker', worker);
-  const defaultScope = registration ? registration.scope : new URL('.', serviceWorker).href;
+  const defaultScope = registration
+    ? registration.scope
+    : (readUrl('.', serviceWorker)?.href ?? '');
   return {
     project,
     choice: readChoice(stated),
@@ -158,7 +162,8 @@ export function readChoice({
   return {
     // The signature is of the user id beside it.
     ...(userId !== undefined && { userId, userIdSignature }),
-    ...(channels && { channels }),
+    // A copy: storage takes no list of a library that watches it, and the page may change its own.
+    ...(channels && { channels: [...channels] }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { ask, type VersionAnswer, versionQuestion } from '../common/ask.ts';
 import { CarillonError, type CarillonErrorCode } from '../common/error.ts';
 import { subscribeBrowser } from '../common/subscription.ts';
 import { timing, within } from '../common/timing.ts';
@@ -17,57 +18,108 @@ export async function findRegistration(
   return registration?.scope === scope ? registration : undefined;
 }
 
+/** The URLs of workers that have answered as Carillon's, and the workers that have not. */
+export type Heard = Set<string | ServiceWorker>;
+
+/** The service worker that gets the pushes, as it has answered, and its URL. */
+export type AskedWorker = readonly [kind: 'carillon' | 'other' | 'none', url?: string];
+
+/** It is doubled with each question: a worker has 10 s to start and to answer. */
+const firstAnswerTimeoutMs = 320;
+const lastAnswerTimeoutMs = 5120;
+
 /**
- * The URL of the worker that gets the pushes, if it is not Carillon's. Carillon's has the path of the option, or the
- * name of the SDK's file. Undefined also if the browser does not tell.
+ * Asks the service worker that gets the pushes for its version: the URL of a script does not tell what it does. One that
+ * takes its place meanwhile is asked too.
+ * @param heard one that has answered is not asked again while its URL stays the same.
  */
-export function otherWorker(
-  registration: ServiceWorkerRegistration | undefined,
-  { serviceWorker }: Settings,
-): string | undefined {
-  const url = workersOf(registration)[0]?.scriptURL;
-  const isOwn = url?.startsWith(serviceWorker.split('?')[0]!) || /carillon-sw[^/]*$/.test(url!);
-  return isOwn ? undefined : url;
+export async function askWorker(
+  scope: string,
+  heard: Heard = new Set(),
+  timeoutMs = firstAnswerTimeoutMs,
+): Promise<AskedWorker> {
+  const registration = await findRegistration(scope);
+  const [first, newer] = workersOf(registration);
+  const active = registration?.active;
+  const isOver = timeoutMs > lastAnswerTimeoutMs;
+  // Until the first worker is active, nobody gets pushes. Firefox has no worker at all for seconds after a reload.
+  if (!active && (!registration || first || isOver)) return ['none'];
+  if (active) {
+    const { scriptURL: url } = active;
+    if (heard.has(url)) return ['carillon', url];
+    if (isOver) heard.add(active);
+    if (heard.has(active)) return ['other', url];
+  }
+  // In Chromium, a question keeps a worker for 30 s from being replaced by a newer one.
+  const isAsked = active && (!newer || timeoutMs === lastAnswerTimeoutMs);
+  const answer = isAsked
+    ? await ask<VersionAnswer>(timeoutMs, active, versionQuestion)
+    : await timing.wait(timeoutMs);
+  if (Object(answer).version) heard.add(active!.scriptURL);
+  return askWorker(scope, heard, timeoutMs * 2);
 }
 
+/** What is wrong with a worker that does not answer as Carillon's. */
 export const otherWorkerText = (scope: string, other: string, file: string) =>
-  `${scope} has the service worker ${other}, not ${file}. Import carillon-sw.js there, or serve it in another folder.`;
+  `${scope} has the service worker ${other}, not ${other === file ? 'Carillon' : file}. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.`;
 
 /**
- * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does.
+ * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does, with the
+ * worker's URL.
  * @param found the registration of the scope.
+ * @param isRepeated whether a worker that was registered here has gone.
  * @throws {CarillonError} `service_worker_failed`, `permission_denied`, `push_service_failed`, `timeout`.
  */
 export async function subscribePage(
   settings: Settings,
   found: ServiceWorkerRegistration | undefined,
-): Promise<PushSubscription> {
+  isRepeated = false,
+): Promise<readonly [PushSubscription, worker: string | undefined]> {
   const { serviceWorker: file, url, scope, replaceWorker, project } = settings;
   const failed = (sentence: string, cause?: unknown) =>
     new CarillonError('service_worker_failed', sentence, { cause });
-  // One that has this file is used as it is.
-  const isKept = !file || workersOf(found).some(({ scriptURL }) => scriptURL === file);
-  const other = otherWorker(found, settings);
-  if (other && !isKept && !replaceWorker) throw failed(otherWorkerText(scope, other, file));
-  const starting = within(installationTimeoutMs, async (signal) => {
-    const registration = isKept
-      ? found!
-      : await navigator.serviceWorker.register(trusted(url), { scope });
-    // Unlike `navigator.serviceWorker.ready`, this also ends on a page outside the scope. A worker that waits until the
-    // tabs of another one are closed is not waited for.
-    while (!registration.active) {
-      signal.throwIfAborted();
-      if (workersOf(registration).length === 0) throw new Error('its installation failed');
-      await timing.wait(activationPollMs);
-    }
-    return registration;
-  });
-  const { pushManager } = await starting.catch(async (cause) => {
-    throw failed(await faultText(settings, cause.message), cause);
-  });
-  return subscribeBrowser(pushManager, project.applicationServerKey).catch((cause) => {
-    throw browserError(cause, 'push_service_failed');
-  });
+  const current = workersOf(found)[0]?.scriptURL ?? file;
+  // Another version of Carillon's own file is replaced, and one of another file only if the page says so.
+  const isOwn = current.split('?')[0] === file.split('?')[0] || /carillon-sw[^/]*$/.test(current);
+  // One that has this file is used as it is, and so is another one, if it answers.
+  const isKept =
+    !(file && (isOwn || replaceWorker)) ||
+    workersOf(found).some(({ scriptURL }) => scriptURL === file);
+  let wasInstalled = isKept && found?.active;
+  try {
+    const start = async (signal: AbortSignal) => {
+      const registration = isKept
+        ? found!
+        : await navigator.serviceWorker.register(trusted(url), { scope });
+      const worker = workersOf(registration).pop();
+      // One whose installation fails has this event only when it has failed.
+      worker?.addEventListener('statechange', () => {
+        if (worker.state !== 'redundant') wasInstalled = worker;
+      });
+      // Unlike `navigator.serviceWorker.ready`, this also ends on a page outside the scope. A worker that waits until
+      // the tabs of another one are closed is not waited for.
+      while (!registration.active) {
+        signal.throwIfAborted();
+        if (workersOf(registration).length === 0) throw new Error('its installation failed');
+        await timing.wait(pollMs);
+      }
+      return registration;
+    };
+    const { pushManager } = await within(installationTimeoutMs, start).catch(async (cause) => {
+      throw failed(await faultText(settings, cause.message), cause);
+    });
+    const [kind, other] = await askWorker(scope);
+    if (kind === 'other') throw failed(otherWorkerText(scope, other!, file || other!));
+    const subscribing = subscribeBrowser(pushManager, project.applicationServerKey);
+    const subscription = await subscribing.catch((cause) => {
+      throw browserError(cause, 'push_service_failed');
+    });
+    if (await findRegistration(scope)) return [subscription, other];
+  } catch (error) {
+    if (!wasInstalled || (await findRegistration(scope))) throw error;
+  }
+  if (isRepeated || !file) throw failed(`A script of this page unregisters ${file || current}.`);
+  return subscribePage(settings, undefined, true);
 }
 
 const codes: Readonly<Record<string, CarillonErrorCode>> = {
@@ -84,7 +136,7 @@ export function browserError(cause: unknown, code: CarillonErrorCode): CarillonE
 
 /** A site's own worker may fill its caches before. */
 const installationTimeoutMs = 30_000;
-const activationPollMs = 50;
+const pollMs = 50;
 
 declare const trustedTypes: {
   createPolicy(name: string, rules: object): { createScriptURL(url: string): string };
@@ -116,12 +168,14 @@ async function faultText({ serviceWorker: file, scope }: Settings, message: stri
 
 /**
  * What the file of a service worker responds with, if browsers refuse that. Undefined also if the page may not read
- * it. A development server may respond to a missing file with 200 and a page.
+ * it. A development server may respond to a missing file with 200 and a page; a site's worker does that too, for files
+ * that exist.
  */
 export async function unusableResponse(file: string): Promise<string | undefined> {
   const response = await fetchFile(file, 'manual');
   const type = response?.headers.get('content-type') ?? '';
-  return !response || (response.ok && /script/i.test(type))
+  const isScript = /script/i.test(type) || navigator.serviceWorker.controller;
+  return !response || (response.ok && isScript)
     ? undefined
     : `${response.status || 'a redirect'} ${type}`;
 }

@@ -19,28 +19,29 @@ import {
 import { pauseAfterMs, remainingMs, timing } from './timing.ts';
 
 /**
- * Registers the subscription with the service, after it has removed the one that it replaces: at the
- * subscriber cap there is room for one of them. Call it in the lock.
- * @param earlier the stored registration.
+ * Registers the subscription with the service. Call it in the lock.
+ * @param registration what is stored with it.
+ * @param earlier the stored registration. It is deleted only when nothing can be lost by that.
+ * @param renewal unless the visitor has asked for it.
  */
 export async function registerSubscription(
   scope: string,
-  project: ProjectAddress,
+  { choice, ...registration }: Omit<Registration, 'endpoint' | 'registeredAt'>,
   subscription: PushSubscription,
-  choice: SignedChoice,
   earlier: Registration | undefined,
   makeRequest: MakeRequest,
+  renewal?: true,
 ): Promise<void> {
   const { endpoint } = subscription;
-  // A registration that differs only in `baseUrl` is not deleted: both addresses may belong to the same
-  // service, which would then delete the new registration.
-  const isReplaced = earlier?.endpoint !== endpoint || earlier.projectId !== project.projectId;
-  if (earlier && isReplaced) {
-    // If this fails, the next send finds the old endpoint gone and removes it.
-    await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
-  }
+  const isRenewed = earlier?.endpoint !== endpoint;
+  const isReplaced = isRenewed || earlier.projectId !== registration.projectId;
+  const forget = (project: ProjectAddress) =>
+    // If this fails, the next send to an endpoint that has ended removes it.
+    deleteSubscription(project, earlier!.endpoint, requestOnce).catch(() => {});
+  // That endpoint has ended. At the subscriber cap there is room for one of them.
+  if (earlier && isRenewed) await forget(registration);
   const post = (registered: SignedChoice) =>
-    postSubscription(project, subscription.toJSON(), registered, makeRequest);
+    postSubscription(registration, subscription.toJSON(), registered, makeRequest, renewal);
   let registered = choice;
   await post(choice).catch((failure: Failure) => {
     // Only a failure in the background has a response.
@@ -50,12 +51,14 @@ export async function registerSubscription(
     return post(registered);
   });
   await storeRegistration(scope, {
-    ...project,
+    ...registration,
     choice: registered,
     endpoint,
     registeredAt: timing.now(),
   });
   if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
+  // Of another project. Another `baseUrl` may be an address of the same service.
+  if (earlier && earlier.projectId !== registration.projectId) await forget(earlier);
 }
 
 /**
@@ -75,6 +78,8 @@ export async function attemptInBackground(
     await work();
     return undefined;
   } catch (error) {
+    // The pause is for the service. What is wrong with a worker is looked at again on the next page view.
+    if (Object(error).code === 'service_worker_failed') return undefined;
     const pauseMs = pauseAfterMs(error as Failure, backgroundPauseMs, count + 1);
     await storeFailures(scope, { count: count + 1, notBefore: timing.now() + pauseMs });
     return pauseMs;

@@ -51,13 +51,15 @@ export const backgroundPauseMs = 10_000;
 
 /**
  * Registers a subscription, or updates it.
- * @param subscription made with the key of the project's address.
+ * @param subscription made with the key of the project's address, unless only that is asked whether the service has it.
+ * @param renewal whether the service keeps what the choice leaves out.
  */
 export function postSubscription(
   project: ProjectAddress,
   subscription: SubscriptionJson,
   choice: SignedChoice,
   makeRequest: MakeRequest,
+  renewal?: true,
 ): Promise<void> {
   const { channels } = choice;
   const body = JSON.stringify(
@@ -67,6 +69,7 @@ export function postSubscription(
       keys: plain({ ...subscription.keys }),
       channels: channels ? plain([...channels]) : undefined,
       applicationServerKey: project.applicationServerKey,
+      renewal,
     }),
   );
   const headers = { 'content-type': 'application/json' };

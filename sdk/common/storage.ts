@@ -13,6 +13,10 @@ const objectStore = 'entries';
 export interface Registration extends ProjectAddress {
   readonly choice: SignedChoice;
   readonly endpoint: string;
+  /** URL of the service worker that has answered as Carillon's. */
+  readonly worker?: string | undefined;
+  /** When a page said who uses the browser: milliseconds since the epoch. Undefined, or 0: none has. */
+  readonly saidAt?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly registeredAt: number;
 }

@@ -5,10 +5,18 @@ import { retryAfterSecondsOf } from '../common/timing.ts';
 /** For one attempt. The service responds within 30 s, or its gateway does. */
 export const attemptTimeoutMs = 35_000;
 
-/** @returns the body of the response, or the failure. */
-export async function attempt<Body>(url: URL, init: RequestInit): Promise<Body | CarillonError> {
+/**
+ * @param onResponse is called when a response begins.
+ * @returns the body of the response, or the failure.
+ */
+export async function attempt<Body>(
+  url: URL,
+  init: RequestInit,
+  onResponse?: () => void,
+): Promise<Body | CarillonError> {
   try {
     const response = await fetch(url, init);
+    onResponse?.();
     if (!response.ok) return await failureOf(response);
     const text = await response.text();
     return parse(text) ?? (await errorOf(new Response(null, response)));

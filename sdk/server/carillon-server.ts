@@ -4,6 +4,7 @@ import { clientVariables } from '../../contract/infrastructure/client-variables.
 import { identityKeyPattern, secretKeyPattern } from '../../contract/wire/formats.ts';
 import { CarillonError } from '../common/error.ts';
 import {
+  expectKnown,
   invalidOption,
   readBaseUrl,
   readProjectId,
@@ -52,6 +53,16 @@ const nodeTiming: ServerTiming = {
 
 const firstPauseMs = 1000;
 
+/** Of an address that has never responded to a client: how long a call waits for it. */
+const silenceMs = 15_000;
+/** After this time, no attempt begins there. */
+const lastSilentAttemptMs = 10_000;
+
+const optionNames: readonly (keyof CarillonServerOptions)[] = [
+  ...(['baseUrl', 'projectId', 'secretKey'] as const),
+  ...(['timeoutMs', 'maxRetryAfterSeconds', 'onRetry'] as const),
+];
+
 /** Sends notifications of one project, reads their results, and removes its users. For servers only. */
 export class CarillonServer extends ProjectClient {
   /** @throws {CarillonError} `invalid_options`, with the option's name and a correct form. */
@@ -62,6 +73,7 @@ export class CarillonServer extends ProjectClient {
         'a secret key must never be in a page, where everyone can read it; call CarillonServer on your server',
       );
     }
+    expectKnown(options, optionNames);
     const { baseUrl, projectId, secretKey } = options;
     const access = {
       baseUrl: readSafeUrl(baseUrl),
@@ -113,17 +125,48 @@ function untilOver(
   { baseUrl, timeoutMs = 120_000, maxRetryAfterSeconds = 60, onRetry }: CarillonServerOptions,
   { elapsed, random, wait }: ServerTiming,
 ): MakeAttempts {
+  let hasResponded = false;
+  const onResponse = () => {
+    hasResponded = true;
+  };
+
+  /**
+   * Makes an attempt at an address that has never responded. A send may take 30 s, so the address is asked something
+   * else meanwhile: only silence to that ends the attempt.
+   */
+  async function attemptInSilence<Result>(
+    ms: number,
+    work: (silence: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const silence = new AbortController();
+    const { signal } = silence;
+    const ask = () =>
+      fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal }).then(onResponse, () => {});
+    const end = () => hasResponded || silence.abort(new DOMException('Silence.', 'TimeoutError'));
+    const timers = [setTimeout(ask, ms / 3), setTimeout(end, ms)];
+    return work(signal).finally(() => timers.forEach(clearTimeout));
+  }
+
   return async (attemptOnce, signal) => {
-    const end = elapsed() + timeoutMs;
+    const start = elapsed();
+    const end = start + timeoutMs;
     for (let failures = 1; ; failures++) {
       const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - elapsed())));
       const signals = signal === undefined ? [timeout] : [signal, timeout];
-      const result = await attemptOnce(AbortSignal.any(signals));
+      const result = hasResponded
+        ? await attemptOnce(AbortSignal.any(signals), onResponse)
+        : await attemptInSilence(start + silenceMs - elapsed(), (silence) =>
+            attemptOnce(AbortSignal.any([...signals, silence]), onResponse),
+          );
       if (!(result instanceof CarillonError)) return result;
       signal?.throwIfAborted();
       const { retryAfter = 0 } = result;
       const pauseMs = retryPauseMs(firstPauseMs, failures, retryAfter, random());
-      const isTooLate = retryAfter > maxRetryAfterSeconds || elapsed() + pauseMs >= end;
+      const next = elapsed() + pauseMs;
+      const isTooLate =
+        retryAfter > maxRetryAfterSeconds ||
+        next >= end ||
+        (!hasResponded && next > start + lastSilentAttemptMs);
       if (!isTransient(result) || isTooLate || isRefusedHere(baseUrl, result)) throw result;
       onRetry?.(result, pauseMs);
       await wait(pauseMs, signal).finally(() => signal?.throwIfAborted());

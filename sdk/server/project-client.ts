@@ -39,11 +39,10 @@ export interface SendOptions extends CallOptions {
   readonly respondAsync?: boolean | undefined;
 }
 
-const sendOptionNames: readonly (keyof SendOptions)[] = [
-  'idempotencyKey',
-  'respondAsync',
-  'signal',
-];
+/** The names of each call's options, beside `signal`. */
+const sendOptionNames: readonly (keyof SendOptions)[] = ['idempotencyKey', 'respondAsync'];
+const projectOptionNames: readonly (keyof ProjectOptions)[] = ['sample'];
+const listOptionNames: readonly (keyof ListOptions)[] = ['limit', 'cursor'];
 
 export interface ProjectOptions extends CallOptions {
   /** Adds counts of up to 1,000 subscribers: `sample` of the result. */
@@ -59,12 +58,12 @@ export interface ListOptions extends CallOptions {
 
 /**
  * Makes the attempts of a call.
- * @param attemptOnce takes the signal that ends the attempt.
+ * @param attemptOnce takes the signal that ends the attempt, and what to call when a response begins.
  * @param signal of the caller.
  * @throws {CarillonError} the last failure.
  */
 export type MakeAttempts = <Body>(
-  attemptOnce: (signal: AbortSignal) => Promise<Body | CarillonError>,
+  attemptOnce: (signal: AbortSignal, onResponse?: () => void) => Promise<Body | CarillonError>,
   signal: AbortSignal | undefined,
 ) => Promise<Body>;
 
@@ -105,8 +104,7 @@ export class ProjectClient {
     notification: ReadonlySendRequest,
     options: SendOptions = {},
   ): Promise<SendResult | AcceptedSend> {
-    expectKnown(options, sendOptionNames);
-    const { idempotencyKey, respondAsync = false, signal } = options;
+    const { idempotencyKey, respondAsync } = options;
     const key = requireMatch(
       idempotencyKeyPattern,
       idempotencyKey ?? crypto.randomUUID(),
@@ -119,7 +117,7 @@ export class ProjectClient {
       ...(respondAsync && { prefer: 'respond-async' }),
     };
     const body = JSON.stringify(notification);
-    return this.#call(routeAddresses.send, { signal, headers, body });
+    return this.#call(routeAddresses.send, { headers, body }, options, sendOptionNames);
   }
 
   /**
@@ -127,8 +125,8 @@ export class ProjectClient {
    * @param notificationId the `id` in the response of send.
    * @throws {CarillonError} the last failure.
    */
-  notification(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
-    return this.#call(routeAddresses.getNotification, { parameters: { notificationId }, signal });
+  notification(notificationId: string, options?: CallOptions): Promise<NotificationResult> {
+    return this.#call(routeAddresses.getNotification, { parameters: { notificationId } }, options);
   }
 
   /**
@@ -136,27 +134,29 @@ export class ProjectClient {
    * @param notificationId the `id` in the response of send, or in the list while send waits.
    * @throws {CarillonError} the last failure.
    */
-  stop(notificationId: string, { signal }: CallOptions = {}): Promise<NotificationResult> {
-    return this.#call(routeAddresses.stopNotification, { parameters: { notificationId }, signal });
+  stop(notificationId: string, options?: CallOptions): Promise<NotificationResult> {
+    return this.#call(routeAddresses.stopNotification, { parameters: { notificationId } }, options);
   }
 
   /** Reads a page of the project's notifications, the newest first. @throws {CarillonError} */
-  notifications({ limit, cursor, signal }: ListOptions = {}): Promise<NotificationList> {
+  async notifications(options: ListOptions = {}): Promise<NotificationList> {
+    const { limit, cursor } = options;
     const query = {
       ...(limit === undefined ? {} : { limit: String(limit) }),
-      ...(cursor === undefined ? {} : { cursor }),
+      ...(cursor ? { cursor } : {}),
     };
-    return this.#call(routeAddresses.listNotifications, { query, signal });
+    return this.#call(routeAddresses.listNotifications, { query }, options, listOptionNames);
   }
 
   /** Reads the project, its caps and its usage. @throws {CarillonError} */
-  project({ sample, signal }: ProjectOptions = {}): Promise<ProjectResult> {
-    return this.#call(routeAddresses.getProject, { query: sample ? { sample } : {}, signal });
+  async project(options: ProjectOptions = {}): Promise<ProjectResult> {
+    const query = { ...(options.sample && { sample: options.sample }) };
+    return this.#call(routeAddresses.getProject, { query }, options, projectOptionNames);
   }
 
   /** Counts the subscriptions of a user id, and lists them as `devices`. @throws {CarillonError} */
-  user(userId: string, { signal }: CallOptions = {}): Promise<UserSubscriptions> {
-    return this.#call(routeAddresses.getUser, { query: { userId }, signal });
+  user(userId: string, options?: CallOptions): Promise<UserSubscriptions> {
+    return this.#call(routeAddresses.getUser, { query: { userId } }, options);
   }
 
   /**
@@ -164,8 +164,8 @@ export class ProjectClient {
    * @returns how many the last attempt removed.
    * @throws {CarillonError} the last failure.
    */
-  removeUser(userId: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
-    return this.#call(routeAddresses.removeUser, { query: { userId }, signal });
+  removeUser(userId: string, options?: CallOptions): Promise<RemovedUser> {
+    return this.#call(routeAddresses.removeUser, { query: { userId } }, options);
   }
 
   /**
@@ -174,14 +174,21 @@ export class ProjectClient {
    * @returns 1; 0 if the user does not have it.
    * @throws {CarillonError} the last failure.
    */
-  removeDevice(userId: string, device: string, { signal }: CallOptions = {}): Promise<RemovedUser> {
-    return this.#call(routeAddresses.removeUser, { query: { userId, device }, signal });
+  removeDevice(userId: string, device: string, options?: CallOptions): Promise<RemovedUser> {
+    return this.#call(routeAddresses.removeUser, { query: { userId, device } }, options);
   }
 
+  /** @throws {CarillonError} `invalid_options` if a value is not text, or empty: it would mean nobody, or everybody. */
   async #call<Body>(
     route: Pick<Route, 'method' | 'path'>,
-    { parameters, query, headers, body, signal }: Call,
+    { parameters, query, headers, body }: Call,
+    options: CallOptions = {},
+    optionNames: readonly string[] = [],
   ): Promise<Body> {
+    expectKnown(options, [...optionNames, 'signal']);
+    for (const [name, value] of Object.entries({ ...parameters, ...query })) {
+      requireMatch(/./s, value, name, 'use text that is not empty');
+    }
     const path = pathOf(route, { projectId: this.projectId, ...parameters });
     const url = new URL(path, this.#baseUrl);
     url.search = new URLSearchParams(query).toString();
@@ -192,8 +199,10 @@ export class ProjectClient {
       // A redirected POST becomes a GET, and the key would follow.
       redirect: 'manual',
     };
-    const attemptOnce = (end: AbortSignal) => attempt<Body>(url, { ...init, signal: end });
-    return this.#makeAttempts(attemptOnce, signal);
+    return this.#makeAttempts(
+      (end, onResponse) => attempt<Body>(url, { ...init, signal: end }, onResponse),
+      options.signal,
+    );
   }
 }
 
@@ -203,5 +212,4 @@ interface Call {
   readonly query?: Record<string, string>;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  readonly signal: AbortSignal | undefined;
 }

@@ -1,9 +1,10 @@
+import { type VersionAnswer, versionQuestion } from '../common/ask.ts';
 import { announce } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import { requestOnce } from '../common/service.ts';
 import { readRegistration, withLock } from '../common/storage.ts';
 import { endSubscription, hasKey, subscribeBrowser } from '../common/subscription.ts';
-import { attemptWhileRunning, timing } from '../common/timing.ts';
+import { attemptWhileRunning, timing, within } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
@@ -13,7 +14,7 @@ import {
   urlOfClick,
 } from './message.ts';
 import { reportEvent, updateEvents } from './report-event.ts';
-import { giveToPage, openUrl } from './tabs.ts';
+import { giveToPage, showUrl } from './tabs.ts';
 
 /**
  * The service worker. As the registered script it handles every push. Imported into a site's own worker
@@ -23,6 +24,8 @@ declare const self: ServiceWorkerGlobalScope;
 
 /** Replaced by the bundler: whether this is the build that bundlers put into a site's own worker. */
 declare const IMPORTED: boolean;
+/** Replaced by the bundler. */
+declare const VERSION: string;
 
 const { registration } = self;
 const { scope, pushManager } = registration;
@@ -31,6 +34,13 @@ const environment = { ...timing, update: updateEvents };
 
 // No page depends on the version of this worker, so a new version takes over at once.
 if (isStandalone) self.addEventListener('install', () => void self.skipWaiting());
+
+// Pages ask, because the URL of a script does not tell whether it has Carillon's worker.
+self.addEventListener('message', (event) => {
+  if (event.data !== versionQuestion) return;
+  event.stopImmediatePropagation();
+  event.ports[0]?.postMessage({ version: VERSION } satisfies VersionAnswer);
+});
 
 self.addEventListener('push', (event) => {
   const message = messageOf(event);
@@ -45,13 +55,11 @@ self.addEventListener('notificationclick', (event) => {
   if (!isCarillonData(data) && !isStandalone) return;
   event.stopImmediatePropagation();
   notification.close();
-  const target = urlOfClick(data, action, scope);
-  if (isCarillonData(data) && data.id) {
-    const detail = { id: data.id, data: data.data, url: target, action };
-    announce(scope, { name: 'clicked', detail });
-    event.waitUntil(reportEvent('clicked', data, 0, environment));
-  }
-  event.waitUntil(openUrl(self.clients, target, self.location.href).catch(() => {}));
+  const url = urlOfClick(data, action, scope);
+  const isReported = isCarillonData(data) && data.id;
+  const click = isReported ? { id: data.id, data: data.data, url, action } : undefined;
+  if (isReported) event.waitUntil(reportEvent('clicked', data, 0, environment));
+  event.waitUntil(showUrl(self.clients, url, scope, click).catch(() => {}));
 });
 
 self.addEventListener('pushsubscriptionchange', (event) => {
@@ -107,15 +115,27 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
   await Promise.race([reporting, environment.wait(reportingMs)]);
 }
 
+/** Chromium and Firefox show nothing while the server of an image does not respond. */
+const showTimeoutMs = 3000;
+
 async function show(title: string, options: ShownNotification['options']): Promise<void> {
-  try {
-    await registration.showNotification(title, options);
-  } catch {
-    // WebKit replaces a declarative notification only by one with `navigate`. It opens that URL on a
-    // click without a `notificationclick` event, so no beacon is sent: therefore only as a fallback.
-    const withUrl = { ...options, navigate: options.data.url };
-    await registration.showNotification(title, withUrl as NotificationOptions);
-  }
+  // With one tag, what is shown again takes the place of what was shown.
+  const { icon, image, badge, tag = String(timing.random()), ...others } = options;
+  const actions = others.actions.map((button) => ({ ...button, icon: undefined }));
+  const withoutImages = { ...others, tag, actions };
+  // WebKit replaces a declarative notification only by one with `navigate`. It opens that URL on a click without a
+  // `notificationclick` event, so no beacon is sent.
+  const withUrl = { ...withoutImages, navigate: others.data.url };
+  const attempts: NotificationOptions[] = [{ ...options, tag }, withoutImages, withUrl];
+  const attempt = async (): Promise<void> => {
+    const [next] = attempts.splice(0, 1);
+    const showing = within(showTimeoutMs, () => registration.showNotification(title, next));
+    await showing.catch((error) => {
+      if (!attempts[0]) throw error;
+      return attempt();
+    });
+  };
+  await attempt();
 }
 
 /** The event's members. Some browsers leave them out or set them to null. */
@@ -140,6 +160,8 @@ async function renewOnce({ oldSubscription }: SubscriptionChange): Promise<void>
     const earlier = await readRegistration(scope);
     // A page has unsubscribed meanwhile.
     if (!earlier) return endSubscription(subscription);
-    return registerSubscription(scope, stored, subscription, earlier.choice, earlier, requestOnce);
+    const { choice, saidAt } = earlier;
+    const registration = { ...stored, choice, saidAt };
+    return registerSubscription(scope, registration, subscription, earlier, requestOnce, true);
   });
 }

@@ -77,7 +77,9 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
   // A member that is not read above is a type error.
   unread satisfies Record<keyof typeof unread, never>;
   const isCarillon = isCarillonMessage(message);
-  const url = webUrl(linkOf({ ...members<string>(message), ...content }), scope);
+  // A send takes absolute URLs only: without one, its message has `/`. The root of the host may be another site.
+  const urlOf = (link: unknown) => webUrl(isCarillon && link === '/' ? scope : link, scope);
+  const url = urlOf(linkOf({ ...members<string>(message), ...content }));
   // Names of OneSignal.
   const { alert, o } = members<'alert' | 'o'>(content);
   const buttons = content.actions ?? o;
@@ -108,7 +110,7 @@ export function readMessage(message: unknown, scope: string): ShownNotification 
       data: {
         url,
         urls: Object.fromEntries(
-          actions.map(({ action, navigate }) => [action, webUrl(navigate ?? url, scope)]),
+          actions.map(({ action, navigate }) => [action, urlOf(navigate ?? url)]),
         ),
         ...(isCarillon && { carillon: Number(carillon), id: text(id), events: text(events), data }),
       },

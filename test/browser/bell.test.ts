@@ -189,7 +189,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
 
   const open = async (path: string) => {
     await page.goto(site.origin + path);
-    await page.waitForSelector('.floating:not([hidden])');
+    await page.waitForSelector('.floating', { visible: true });
   };
   /** Waits until the page knows it. */
   async function setPermission(setting: 'prompt' | 'denied') {
@@ -220,7 +220,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
     site.files.set('/panel', site.files.get('/')! + surroundings + script);
     await page.goto(`${site.origin}/panel`);
     await setPermission('prompt');
-    await page.waitForSelector(`:is(.floating, #place > div):not([hidden])`);
+    await page.waitForSelector(':is(.floating, #place > div)', { visible: true });
     return page;
   });
 
@@ -286,7 +286,79 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
     expect(reason).toBe('no_push');
     await page.click('#order');
     await until('the end of the prompt', async () => (await page.$$('.floating')).length === 1);
-    expect(await page.$('.floating:not([hidden])')).toBeNull();
+    const isVisible = () =>
+      page.$$eval('.floating', (all) => all.map((one) => one.checkVisibility()));
+    expect(await isVisible()).toEqual([false]);
+    await page.screenshot({ path: `${screenshots}/bell-no-push.png` });
+    // Also one that the page places.
+    site.files.set(
+      '/placed',
+      `${site.files.get('/')!}<div id="place"></div>${bellScript({}, 'place')}`,
+    );
+    await page.goto(`${site.origin}/placed`);
+    await until('the bell', () => page.$('#place > div'));
+    await page.evaluate('push.state()');
+    expect(await page.$eval('#place > div', (host) => host.checkVisibility())).toBe(false);
+  });
+
+  describe('after a link, there is one bell, and one prompt, that work', () => {
+    const routers = {
+      Turbo: readFileSync('node_modules/@hotwired/turbo/dist/turbo.es2017-umd.js', 'utf8'),
+      htmx: readFileSync('node_modules/htmx.org/dist/htmx.min.js', 'utf8'),
+      // What Astro's router does with the body of the next page. It does not run the scripts that both have again.
+      'a router as Astro’s': `addEventListener('click', async (event) => {
+        const { href } = event.target;
+        if (!href) return;
+        event.preventDefault();
+        const text = await (await fetch(href)).text();
+        document.body.replaceWith(new DOMParser().parseFromString(text, 'text/html').body);
+      }, true);`,
+    };
+    const prompts = `<script type="module">
+      import { showPrompt } from '/carillon-bell.mjs';
+      showPrompt(push);
+    </script>`;
+
+    test.each(
+      Object.entries(routers).flatMap(([name, library]) => [
+        [`${name}, added in the head`, library, bellScript() + prompts, ''] as const,
+        [`${name}, added in the body`, library, '', bellScript() + prompts] as const,
+      ]),
+    )('%s', async (_, library, head, body) => {
+      const pageOf = (title: string, next: string) => `<!doctype html><html lang="en"><head>
+        <title>${title}</title><script src="/router.js"></script>
+        ${site.files.get('/')!.replace(/.*<\/title>/s, '')}${head}</head>
+        <body hx-boost="true"><h1>${title}</h1><a id="next" href="${next}">Next</a>${body}</body></html>`;
+      site.files.set('/router.js', library);
+      site.files.set('/one', pageOf('One', '/two'));
+      site.files.set('/two', pageOf('Two', '/one'));
+      await page.goto(`${site.origin}/one`);
+      await setPermission('prompt');
+      await page.evaluate(() => Object.assign(window, { isSame: true }));
+      for (const title of ['Two', 'One', 'Two']) {
+        await page.waitForSelector(bell, { visible: true });
+        await page.click('#next');
+        await until(title, () => page.$eval('h1', (h1, text) => h1.textContent === text, title));
+      }
+      expect(await page.evaluate('isSame')).toBe(true);
+      await page.waitForSelector(prompt, { visible: true });
+      expect(await page.$$eval('.floating', (all) => all.length)).toBe(2);
+      await page.click(bell);
+      expect(await isOpen(page)).toBe(true);
+      await page.goBack().catch(() => {});
+      await page.waitForSelector(bell, { visible: true });
+    });
+
+    test('and none once it has been removed', async () => {
+      const script = bellScript().replace('showBell(', 'self.removeBell = showBell(');
+      site.files.set('/removed', `${site.files.get('/')!}<body>${script}</body>`);
+      await page.goto(`${site.origin}/removed`);
+      await page.waitForSelector('.floating', { visible: true });
+      await page.evaluate(
+        'removeBell(); document.body.replaceWith(document.createElement("body"))',
+      );
+      expect(await page.$('.floating')).toBeNull();
+    });
   });
 
   test('Chromium accepts the manifest of the example for iOS', async () => {
@@ -314,7 +386,7 @@ describeWithSdk('the bell in Firefox', (session) => {
     const { project, site } = await session.newSite();
     site.files.set('/', site.files.get('/')! + surroundings + script);
     const { page } = await session.open(`${site.origin}/`);
-    await page.waitForSelector(`:is(.floating, #place > div):not([hidden])`);
+    await page.waitForSelector(':is(.floating, #place > div)', { visible: true });
     await page.setViewport({ width: 320, height: 640 });
     return { project, site, page };
   }
@@ -353,7 +425,7 @@ describeWithSdk('the bell in Firefox', (session) => {
     await says(english.offHere);
     await until('the end', async () => (await stored(project)).length === 0);
     await page.reload();
-    await page.waitForSelector('.floating:not([hidden])');
+    await page.waitForSelector('.floating', { visible: true });
     await page.click(bell);
     await page.click(toggle);
     await says(english.onHere);
@@ -380,7 +452,7 @@ describeWithSdk('the bell in Firefox', (session) => {
       });
     });
     await page.reload();
-    await page.waitForSelector('.floating:not([hidden])');
+    await page.waitForSelector('.floating', { visible: true });
     await page.click(bell);
     for (const [state, count] of [
       [english.onHere, 1],
@@ -409,6 +481,18 @@ describeWithSdk('the bell in Firefox', (session) => {
     await page.click(toggle);
     await until('the failure', async () => (await textIn(page, status)) === english.failed);
     expect(await isOn()).toBe(false);
+  });
+
+  test.each([
+    ['no response', 'fetch', english.noConnection],
+    ['no push service', 'PushManager.prototype.subscribe', english.noPushService],
+    ['a service worker that fails', 'ServiceWorkerContainer.prototype.register', english.failed],
+  ])('of %s, it says what to do', async (_, broken, text) => {
+    const { page } = await openBell(bellScript());
+    await page.evaluate(`${broken} = async () => { throw new Error('by the test'); }; 0`);
+    await page.click(bell);
+    await page.click(toggle);
+    await until(text, async () => (await textIn(page, status)) === text);
   });
 
   test.each(['light', 'dark'] as const)('its panel is accessible in %s colours', async (scheme) => {

@@ -6,6 +6,7 @@ import { until } from '../fixtures/until.ts';
 import { axeViolations } from './fixtures/axe-violations.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
+import { launchFirefox } from './fixtures/firefox.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
 import { endSubscription } from './fixtures/in-page.ts';
 import { describeInBrowsers, describeWithSdk } from './fixtures/sdk-session.ts';
@@ -93,11 +94,64 @@ async function replaceWorker({ site, tab }: Subscribed): Promise<void> {
   );
 }
 
-function redirectWorker({ site }: Subscribed, origin = ''): void {
-  site.files.set('/moved.js', site.files.get('/carillon-sw.js')!);
-  site.responses.set('/carillon-sw.js', (_, response) => {
+/** Unregisters Carillon's worker: the file of one that is active, and answers, is right. */
+async function removeWorker({ tab }: Subscribed): Promise<void> {
+  await tab.page.evaluate(async () => {
+    await (await navigator.serviceWorker.getRegistration())!.unregister();
+  });
+  await tab.page.reload();
+}
+
+/** Lets a worker that answers unknown files with the site's first page take the place of Carillon's, which it may import. */
+async function addAppShell({ site, tab }: Subscribed, imported: string): Promise<void> {
+  site.files.set(
+    '/carillon-sw.js',
+    `${imported}
+    self.addEventListener('install', () => self.skipWaiting());
+    self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+    self.addEventListener('fetch', (event) => {
+      if (event.request.mode === 'navigate' || !/sw\\.js/.test(event.request.url)) return;
+      event.respondWith(new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } }));
+    });`,
+  );
+  await tab.page.evaluate(async () => {
+    const registration = (await navigator.serviceWorker.getRegistration())!;
+    const isControlled = new Promise((resolve) => {
+      navigator.serviceWorker.addEventListener('controllerchange', resolve);
+    });
+    await registration.update();
+    await isControlled;
+  });
+}
+
+/** Lets a new version of Carillon's worker wait behind one that is not. */
+async function letWorkerWait(subscribed: Subscribed): Promise<void> {
+  const { site, tab } = subscribed;
+  const worker = site.files.get('/carillon-sw.js')!;
+  site.files.set('/carillon-sw.js', "self.addEventListener('install', () => self.skipWaiting());");
+  const update = (until: 'active' | 'waiting') =>
+    tab.page.evaluate(async (place) => {
+      const registration = (await navigator.serviceWorker.getRegistration())!;
+      const { active } = registration;
+      await registration.update();
+      while (place === 'waiting' ? !registration.waiting : registration.active === active) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }, until);
+  await update('active');
+  await tab.page.reload();
+  site.files.set('/copy.js', worker);
+  site.files.set('/carillon-sw.js', "importScripts('/copy.js');");
+  await update('waiting');
+}
+
+function redirectWorker(subscribed: Subscribed, origin = ''): Promise<void> {
+  const { files, responses } = subscribed.site;
+  files.set('/moved.js', files.get('/carillon-sw.js')!);
+  responses.set('/carillon-sw.js', (_, response) => {
     response.writeHead(302, { location: `${origin}/moved.js` }).end();
   });
+  return removeWorker(subscribed);
 }
 
 /** Faults that a page can have, and the problem that names each. Another one blocks notifications. */
@@ -108,7 +162,10 @@ const faults: readonly (readonly [
 ])[] = [
   [
     'the file of the service worker is missing',
-    ({ site }) => site.files.delete('/carillon-sw.js'),
+    (subscribed) => {
+      subscribed.site.files.delete('/carillon-sw.js');
+      return removeWorker(subscribed);
+    },
     problem(
       'service worker',
       /^\/carillon-sw\.js responds with 404 .*\. Copy carillon-sw\.js there/,
@@ -116,10 +173,12 @@ const faults: readonly (readonly [
   ],
   [
     'the file of the service worker is a page',
-    ({ site }) =>
-      site.responses.set('/carillon-sw.js', (_, response) => {
+    (subscribed) => {
+      subscribed.site.responses.set('/carillon-sw.js', (_, response) => {
         response.setHeader('content-type', 'text/html').end('<!doctype html>');
-      }),
+      });
+      return removeWorker(subscribed);
+    },
     problem('service worker', /^\/carillon-sw\.js responds with 200 text\/html/),
   ],
   [
@@ -139,6 +198,19 @@ const faults: readonly (readonly [
     problem(
       'service worker',
       /has the service worker \/other\.js, not \/carillon-sw\.js\. Import carillon-sw\.js/,
+    ),
+  ],
+  [
+    'the service worker is not Carillon’s, though it has its URL',
+    (subscribed) => addAppShell(subscribed, ''),
+    problem('service worker', /the service worker \/carillon-sw\.js, not Carillon\. Import/),
+  ],
+  [
+    'a new version of the service worker waits',
+    letWorkerWait,
+    problem(
+      'service worker',
+      /does not answer as Carillon's\. A version is not active yet\. Close/,
     ),
   ],
   [
@@ -171,6 +243,19 @@ const harmless: readonly (readonly [
     async ({ site, tab, baseUrl }) => {
       site.pageHeaders.set('content-security-policy', `connect-src ${baseUrl}`);
       await tab.page.reload();
+    },
+  ],
+  [
+    'the worker of the site answers unknown files with its first page',
+    async (subscribed) => {
+      subscribed.site.files.set('/copy.js', subscribed.site.files.get('/carillon-sw.js')!);
+      await addAppShell(subscribed, "importScripts('/copy.js');");
+    },
+  ],
+  [
+    'the file is gone, and its worker is active',
+    async ({ site }) => {
+      site.files.delete('/carillon-sw.js');
     },
   ],
   [
@@ -365,6 +450,34 @@ describeWithSdk('the check in Firefox', (session) => {
       expect(violations).toEqual([]);
     },
   );
+});
+
+/** Settings of browsers that have push, and no connection to a push service. */
+const disconnected = {
+  'as in LibreWolf and Zen': { 'dom.push.connection.enabled': false },
+  'without an address of it': { 'dom.push.serverURL': '' },
+};
+
+describeWith('firefox', 'the check in Firefox without a push service', (executablePath) => {
+  test.each(Object.entries(disconnected))('%s, it is found', async (_, preferences) => {
+    const project = { projectId: 'demo', applicationServerKey: newVapidPair().publicKey };
+    const baseUrl = 'http://localhost:1';
+    const site = await startSite(baseUrl, project);
+    const { browser } = await launchFirefox({
+      ...{ executablePath, pushService: baseUrl, preferences },
+    });
+    try {
+      const tab = await openSite(browser, `${site.origin}/`);
+      expect(await tab.subscribeError()).toBe('push_service_failed');
+      const { problems } = await checkIn({ project, site, tab, baseUrl });
+      expect(problems).toEqual([
+        problem('subscription', /no connection to its push service .*LibreWolf/),
+      ]);
+    } finally {
+      await browser.close();
+      await site.stop();
+    }
+  });
 });
 
 describeWith('chromium', 'the check in Chromium', (executablePath) => {

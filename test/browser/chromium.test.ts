@@ -1,5 +1,6 @@
 import type { Browser, CDPSession, Target } from 'puppeteer-core';
 import { pushMessage } from '../../contract/wire/message.ts';
+import { startHttpServer } from '../fixtures/http-server.ts';
 import { until } from '../fixtures/until.ts';
 import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
@@ -83,6 +84,29 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
     expect(beaconServer.beacons(id)).toEqual(['shown']);
   });
 
+  test.each([
+    ['of Carillon', (image: object) => pushMessage('images', { title: 'Images', ...image }, '')],
+    ['of another sender', (image: object) => ({ title: 'Images', ...image })],
+  ])('a message %s is shown without images whose server never responds', async (_, messageOf) => {
+    const images = await startHttpServer(() => {});
+    try {
+      const [icon, image, badge] = ['icon', 'image', 'badge'].map(
+        (name) => `${images.origin}/${name}`,
+      );
+      const actions = [
+        { action: 'see', title: 'See', icon, url: site.origin, navigate: site.origin },
+      ];
+      const start = Date.now();
+      const shown = await deliver(JSON.stringify(messageOf({ icon, image, badge, actions })));
+      expect(Date.now() - start).toBeLessThan(5000);
+      expect(shown).toMatchObject({ title: 'Images', icon: '', image: '', badge: '' });
+      expect(shown!.actions).toMatchObject([{ action: 'see', title: 'See' }]);
+    } finally {
+      await images.stop();
+    }
+    expect(await tab.notifications()).toHaveLength(1);
+  });
+
   test.each([0, 7])('the app badge becomes %i', async (appBadge) => {
     const id = `badge-${appBadge}`;
     const message = pushMessage(id, { title: id, appBadge }, beaconServer.eventsUrl(id));
@@ -161,6 +185,14 @@ describeWith('chromium', 'the service worker in Chromium', (executablePath) => {
       await until('the beacon', () => beaconServer.beacons('after').length > 0);
       expect(beaconServer.beacons('focused')).toEqual([]);
       expect(await tab.notifications()).toMatchObject([{ title: 'after' }]);
+    });
+
+    test('without a listener on the page, it is shown', async () => {
+      const plain = await openSite(browser, `${site.origin}/`);
+      await plain.page.bringToFront();
+      expect(await deliver(messageOf('unheard'))).toMatchObject({ title: 'unheard' });
+      await until('the beacon', () => beaconServer.beacons('unheard').length > 0);
+      await plain.page.close();
     });
 
     test('while another site has the focus, it is shown', async () => {

@@ -1,6 +1,7 @@
 import puppeteer, { type Browser } from 'puppeteer-core';
 import type { CarillonClient, CarillonError } from '../../sdk/client/carillon.ts';
 import { type Folder, useFolder } from '../fixtures/folder.ts';
+import { until } from '../fixtures/until.ts';
 import { type BrowserName, browserNames, describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
 import { type BrowserSession, describeInBrowsers } from './fixtures/sdk-session.ts';
@@ -60,6 +61,9 @@ const browserFunctions: readonly (readonly [object: string, name: string, replac
     ['Notification', 'requestPermission', faults],
     ['Permissions.prototype', 'query', laterFaults],
     ['SubtleCrypto.prototype', 'digest', faults],
+    ['AbortSignal', 'timeout', { 'is missing': 'undefined' }],
+    ['self', 'MessageChannel', faults],
+    ['ServiceWorker.prototype', 'postMessage', { ...faults, 'is not heard': '() => {}' }],
     ['self', 'fetch', laterFaults],
     ['self', 'BroadcastChannel', faults],
     ['BroadcastChannel.prototype', 'postMessage', faults],
@@ -266,6 +270,64 @@ describeInBrowsers('pages in frames', (session: BrowserSession) => {
     const tab = await session.open(`${site.origin}/`);
     const state = await readState(tab, `${site.origin}/frame`);
     expect(state).toMatchObject({ supported: true, code: expect.stringContaining('object') });
+  });
+});
+
+describeInBrowsers('pages without an http address', (session: BrowserSession) => {
+  const folder = useFolder();
+
+  /** A page that asks nobody, and remembers whether the SDK did. */
+  const pageOf = async () => {
+    const { site } = await session.newSite();
+    // A page without an origin may not load a script of the site.
+    const script = () => `<script>${site.files.get('/carillon.js')}</script>`;
+    const card = site.files.get('/')!.replace(/<script src=.*<\/script>/, script);
+    const asked = 'self.asked = 0; Notification.requestPermission = async () => { self.asked++; };';
+    return { site, html: `<!doctype html><script>${asked}</script>${card}` };
+  };
+
+  const places: readonly (readonly [what: string, (html: string, site: Site) => string])[] = [
+    ['a file', (html) => `file://${folder.write('page.html', html)}`],
+    ['a URL with the page in it', (html) => `data:text/html,${encodeURIComponent(html)}`],
+    [
+      'a frame whose document is an attribute',
+      (html, { origin, files }) => {
+        const attribute = html.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+        files.set('/outer', `<!doctype html><iframe srcdoc="${attribute}"></iframe>`);
+        return `${origin}/outer`;
+      },
+    ],
+    [
+      'an object of the page',
+      (html, { origin, files }) => {
+        const part = `new Blob([${JSON.stringify(html).replaceAll('</', '<\\/')}], { type: 'text/html' })`;
+        files.set(
+          '/outer',
+          `<!doctype html><iframe></iframe><script>
+          document.querySelector('iframe').src = URL.createObjectURL(${part});</script>`,
+        );
+        return `${origin}/outer`;
+      },
+    ],
+  ];
+
+  test.each(places)('%s: the reason is its own, and nobody is asked', async (_, urlOf) => {
+    const { site, html } = await pageOf();
+    const { page } = await session.open(urlOf(html, site));
+    const frame = await until('the SDK', async () => {
+      for (const one of page.frames().reverse()) {
+        if (await one.evaluate(() => typeof push === 'object').catch(() => false)) return one;
+      }
+      return undefined;
+    });
+    const found = await frame.evaluate(async () => {
+      const { supported, reason } = await push.state();
+      const code = await push.subscribe().then(String, (error) => error.code);
+      return { supported, reason, code, asked: Object(self).asked };
+    });
+    expect(found).toEqual({
+      ...{ supported: false, reason: 'no_origin', code: 'unsupported', asked: 0 },
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { pushMessage } from '../../contract/wire/message.ts';
 import { startHttpServer } from '../fixtures/http-server.ts';
 import { until } from '../fixtures/until.ts';
@@ -72,6 +73,45 @@ describeWithSdk('notifications of the SDK in Firefox', (session) => {
     expect(await tab.notifications()).toMatchObject([{ title: 'No worker', tag: id }]);
   });
 
+  /** How the server of an image does not respond. */
+  const silences = {
+    'never responds': () => {},
+    'never ends its response': (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'image/png' });
+      response.write('PNG');
+    },
+  };
+
+  test.each(Object.entries(silences))(
+    'if the server of the icon %s, the notification is shown soon, once',
+    async (_, respond) => {
+      const { project, tab } = await session.subscribedTab();
+      const responses: ServerResponse[] = [];
+      const images = await startHttpServer((_, response) => {
+        responses.push(response);
+        respond(response);
+      });
+      session.closeLater(images.stop);
+      const start = Date.now();
+      const content = { title: 'Icon', icon: `${images.origin}/icon.png`, tag: 'icon' };
+      const { id } = await session.stack.send(project, content);
+      const shown = await until('the notification', async () => {
+        const all = await tab.notifications();
+        return all.length > 0 && all;
+      });
+      expect(Date.now() - start).toBeLessThan(5000);
+      expect(shown).toMatchObject([{ title: 'Icon', tag: 'icon' }]);
+      // Firefox draws a part of an image.
+      expect(['', content.icon]).toContain(shown[0]!.icon);
+      await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+      for (const response of responses) response.destroy();
+      const { id: next } = await session.stack.send(project, { title: 'Next' });
+      await session.stack.expectBeacons(project, next, { shown: 1, clicked: 0 });
+      const titles = (await tab.notifications()).map(({ title }) => title);
+      expect(titles.sort()).toEqual(['Icon', 'Next']);
+    },
+  );
+
   test('a message delivered twice is shown once and sends one beacon', async () => {
     const { project, tab } = await session.subscribedTab();
     const { id } = await session.stack.send(project, { title: 'Once' });
@@ -124,7 +164,15 @@ describeWithSdk('notifications of the SDK in Firefox', (session) => {
     );
     site.files.set('/', site.files.get('/')!.replace('});', `  serviceWorker: '${file}',\n  });`));
     const tab = await session.open(`${site.origin}/`);
-    await tab.subscribe();
+    await tab.page.evaluate(
+      async (url, applicationServerKey) => {
+        await navigator.serviceWorker.register(url);
+        const { pushManager } = await navigator.serviceWorker.ready;
+        await pushManager.subscribe({ applicationServerKey });
+      },
+      file,
+      project.applicationServerKey,
+    );
     const subscription = await tab.page.evaluate(readSubscription);
     // A page that the old worker controls stays open.
     await tab.page.reload();
@@ -136,6 +184,7 @@ describeWithSdk('notifications of the SDK in Firefox', (session) => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     });
+    expect(await tab.subscribe()).toBe(subscription.endpoint);
     const url = `${site.origin}/sale`;
     const message = JSON.stringify({ title: 'The old sender', alert: 'B', custom: { u: url } });
     await pushDirectly({ toJSON: () => subscription }, message, project.vapid);

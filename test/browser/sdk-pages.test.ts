@@ -56,9 +56,9 @@ describeWithSdk('pages with the SDK in Firefox', (session) => {
     const { id } = await session.stack.send(project, content);
     expect(await received(1)).toEqual([['shown', { id, data: { order: 7 } }]]);
     await session.firefox.clickNotification('An event');
-    expect((await received(2))[1]).toEqual([
+    expect((await received(2))[1]).toMatchObject([
       'clicked',
-      { id, data: { order: 7 }, url: content.url, action: '' },
+      { id, data: { order: 7 }, url: content.url, action: '', cancelable: true },
     ]);
     await tab.identify('grace');
     expect((await received(3))[2]).toMatchObject(['change', { userId: 'grace' }]);
@@ -159,6 +159,68 @@ describeWithSdk('pages with the SDK in Firefox', (session) => {
       await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
       expect(await tab.notifications()).toMatchObject([{ title: 'For the page' }]);
       expect(await tab.page.evaluate(receivedMessages)).toEqual([]);
+    });
+
+    /** What may have the focus and cannot take a message: what is there, and its type. */
+    const documents: Readonly<Record<string, readonly [body: string, type: string]>> = {
+      'a text': ['Only words', 'text/plain'],
+      'a picture': [
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
+        'image/svg+xml',
+      ],
+      data: ['{"a":1}', 'application/json'],
+      'a page without the SDK': ['<!doctype html><title>Plain</title>', 'text/html'],
+      'a page that is busy': [
+        '<script>setInterval(() => { for (const end = Date.now() + 900; Date.now() < end; ); }, 50)</script>CARD',
+        'text/html',
+      ],
+      'a page without a listener': ['CARD', 'text/html'],
+      'a page with another listener': [
+        "CARD<script>push.on('shown', () => {})</script>",
+        'text/html',
+      ],
+      'a page whose listener was removed': [
+        "CARD<script>push.on('message', () => {})()</script>",
+        'text/html',
+      ],
+      'a page whose listener fails': [
+        "CARD<script>push.on('message', () => { throw new Error('of the page'); })</script>",
+        'text/html',
+      ],
+    };
+
+    test.each(Object.entries(documents))(
+      'while %s has the focus, it is shown',
+      async (_, [body, type]) => {
+        const { project, site, tab } = await session.subscribedTab();
+        await tab.page.evaluate(listenToMessages);
+        const card = site.files.get('/')!;
+        site.responses.set('/document', (_, response) => {
+          response.setHeader('content-type', type).end(body.replace('CARD', card));
+        });
+        const other = await session.browser.newPage();
+        session.closeLater(() => other.close());
+        await other.goto(`${site.origin}/document`);
+        await other.bringToFront();
+        const { id } = await session.stack.send(project, forPage);
+        await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+        expect(await tab.page.evaluate(receivedMessages)).toEqual([]);
+      },
+    );
+
+    test('of two listeners, one that fails does not matter', async () => {
+      const { project, site, tab } = await session.subscribedTab();
+      await tab.page.evaluate(() => {
+        push.on('message', () => {
+          throw new Error('of the page');
+        });
+      });
+      await tab.page.evaluate(listenToMessages);
+      const { id } = await session.stack.send(project, forPage);
+      expect(await firstMessages(tab)).toMatchObject([{ id }]);
+      await showAnother(project);
+      expect((await tab.notifications()).map(({ title }) => title)).toEqual(['Another']);
+      expect(site.origin).toBeDefined();
     });
 
     test('of several windows, the one with the focus gets it', async () => {

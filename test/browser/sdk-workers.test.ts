@@ -85,6 +85,22 @@ function addOptions(site: Site, members: string): void {
   site.files.set('/', site.files.get('/')!.replace('init({', `init({ ${members},`));
 }
 
+/** Workers at the URL of the option that show no push of Carillon's. */
+const silentWorkers = {
+  'that handles other events': "self.addEventListener('fetch', () => {});",
+  'that is empty': '',
+  'that handles pushes of its own':
+    "self.addEventListener('push', (event) => event.waitUntil(registration.showNotification('Own')));",
+  'that sends back what it gets':
+    "self.addEventListener('message', ({ data, ports }) => ports[0]?.postMessage(data));",
+  'that answers the questions of another library':
+    "self.addEventListener('message', ({ ports }) => ports[0]?.postMessage({ type: 'VERSION', value: '7' }));",
+  'that fails at each message':
+    "self.addEventListener('message', (event) => { throw new Error(event.data.type.name); });",
+  'that imports Carillon’s too late':
+    "self.addEventListener('sync', () => importScripts('/carillon-sw.js'));",
+};
+
 describeInBrowsers('service workers of others', (session: BrowserSession) => {
   async function newSite() {
     const { project, site } = await session.newSite();
@@ -126,6 +142,179 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
     expect(await view.evaluate(() => (self as FetchRecord).fetches)).toEqual([]);
     expect(await view.evaluate(() => push.subscription())).toBeNull();
     expect(await view.evaluate(() => push.deviceId())).toBeUndefined();
+  });
+
+  test.each(Object.entries(silentWorkers))(
+    'a worker at the URL of the option %s is not Carillon’s',
+    async (_, worker) => {
+      const { project, site, url } = await newSite();
+      site.files.set('/sw.js', worker);
+      addOptions(site, "serviceWorker: '/sw.js'");
+      const { page } = await session.open(url);
+      expect(await subscribeError(page)).toEqual({
+        code: 'service_worker_failed',
+        message: `${url} has the service worker ${url}sw.js, not Carillon. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.`,
+      });
+      expect(await stateOf(page)).toEqual({ worker: 'other', subscribed: false });
+      expect(await session.stack.subscriptions(project)).toEqual([]);
+
+      // Repaired, the next view says so. The site's worker takes over at once.
+      site.files.set('/sw.js', `importScripts('/carillon-sw.js');${otherWorker}${worker}`);
+      await page.evaluate(async () => {
+        await (await navigator.serviceWorker.getRegistration())!.update();
+      });
+      await until('the new worker', async () => {
+        const { page: view } = await session.open(url);
+        return (await stateOf(view)).worker === 'carillon';
+      });
+      await page.reload();
+      await page.evaluate(() => push.subscribe());
+      expect(await stateOf(page)).toEqual({ worker: 'carillon', subscribed: true });
+    },
+  );
+
+  test('while a new version with Carillon’s worker waits, the old one gets the pushes', async () => {
+    const { project, site, url } = await newSite();
+    addOptions(site, "serviceWorker: '/sw.js'");
+    site.files.set('/sw.js', '');
+    const { page } = await session.open(url);
+    await register(page, '/sw.js');
+    await page.reload();
+    site.files.set('/sw.js', "importScripts('/carillon-sw.js');");
+    await page.evaluate(async () => {
+      const registration = (await navigator.serviceWorker.getRegistration())!;
+      await registration.update();
+      while (!registration.waiting) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+    expect((await subscribeError(page))?.message).toContain("does not answer as Carillon's");
+    expect(await stateOf(page)).toEqual({ worker: 'other', subscribed: false });
+    expect(await session.stack.subscriptions(project)).toEqual([]);
+  });
+
+  test('a worker that takes a while to start is asked until it answers', async () => {
+    const { site, url } = await newSite();
+    const worker = site.files.get('/carillon-sw.js');
+    const slow = 'for (const end = Date.now() + 3000; Date.now() < end; );';
+    site.files.set('/carillon-sw.js', `${slow}${worker}`);
+    const { page } = await session.open(url);
+    await page.evaluate(() => push.subscribe());
+    expect(await stateOf(page)).toEqual({ worker: 'carillon', subscribed: true });
+  });
+
+  test('a worker that a query of a folder names is told from the site’s own', async () => {
+    const { project, site, url } = await newSite();
+    // As WordPress serves it: other queries, and none, are pages.
+    const page = site.files
+      .get('/')!
+      .replace('init({', "init({ serviceWorker: '/?carillon-sw.js',");
+    const worker = site.files.get('/carillon-sw.js')!;
+    site.responses.set('/', (request, response) => {
+      const isWorker = request.url === '/?carillon-sw.js';
+      response.setHeader('content-type', isWorker ? 'text/javascript' : 'text/html');
+      response.end(isWorker ? worker : page);
+    });
+    const { page: first } = await session.open(url);
+    await register(first, '/other.js');
+    expect((await subscribeError(first))?.message).toContain('/other.js, not');
+    expect(await registrationOf(first)).toMatchObject({ file: '/other.js' });
+    await first.evaluate(async () => {
+      await (await navigator.serviceWorker.getRegistration())!.unregister();
+    });
+    const { page: second } = await session.open(url);
+    await second.evaluate(() => push.subscribe());
+    expect(await stateOf(second)).toEqual({ worker: 'carillon', subscribed: true });
+    expect(await registrationOf(second)).toMatchObject({ file: '/?carillon-sw.js' });
+    expect(await session.stack.subscriptions(project)).toHaveLength(1);
+  });
+
+  test('a worker of another file that has Carillon’s is used, and stays', async () => {
+    const { project, site, url } = await newSite();
+    site.files.set('/app.js', `importScripts('/carillon-sw.js');${otherWorker}`);
+    const { page } = await session.open(url);
+    await register(page, '/app.js');
+    await page.evaluate(() => push.subscribe());
+    expect(await stateOf(page)).toEqual({ worker: 'carillon', subscribed: true });
+    expect(await registrationOf(page)).toMatchObject({ file: '/app.js' });
+    expect(await session.stack.subscriptions(project)).toHaveLength(1);
+    expect((await recorded(page)).warnings).toEqual([]);
+  });
+
+  test('a worker that has answered is not asked again on each page view, and is when it is due', async () => {
+    const { site, url } = await newSite();
+    addOptions(site, "serviceWorker: '/sw.js'");
+    site.files.set('/sw.js', `importScripts('/carillon-sw.js');${otherWorker}`);
+    const { page } = await session.open(url);
+    await page.evaluate(() => push.subscribe());
+    site.files.set('/sw.js', otherWorker);
+    await page.evaluate(async () => {
+      const registration = (await navigator.serviceWorker.getRegistration())!;
+      await registration.update();
+      while (registration.installing ?? registration.waiting) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    await page.reload();
+    expect(await stateOf(page)).toEqual({ worker: 'carillon', subscribed: true });
+    await page.evaluate(ageEntry, url, 'registeredAt');
+    await page.reload();
+    await stateOf(page);
+    expect(await page.evaluate(() => (self as FetchRecord).fetches)).toEqual([]);
+  });
+
+  /** Scripts of old sites that remove every service worker. */
+  const removers = {
+    'when it is ready': 'navigator.serviceWorker.ready.then((one) => one.unregister());',
+    'at the start':
+      'navigator.serviceWorker.getRegistrations().then((all) => all.forEach((one) => one.unregister()));',
+    'when another one takes over': `navigator.serviceWorker.addEventListener('controllerchange', () =>
+      navigator.serviceWorker.getRegistration().then((one) => one?.unregister()));`,
+  };
+
+  test.each(Object.entries(removers))(
+    'a page that unregisters workers %s: it is registered again',
+    async (_, script) => {
+      const { project, site, url } = await newSite();
+      site.files.set('/', `<script>${script}</script>${site.files.get('/')}`);
+      const { page } = await session.open(url);
+      for (const view of ['first view', 'second view', 'third view']) {
+        if (view === 'first view') await page.evaluate(() => push.subscribe());
+        else await page.reload();
+        await until(
+          `the subscription in the ${view}`,
+          async () => (await stateOf(page)).subscribed,
+        );
+        const { delivered, id } = await session.stack.send(project, { title: view });
+        expect({ view, delivered }).toEqual({ view, delivered: 1 });
+        if (session.name === 'firefox') {
+          await session.stack.expectBeacons(project, id, { shown: 1, clicked: 0 });
+        }
+      }
+    },
+  );
+
+  test('a page that unregisters workers again and again: the message says so, and no pause follows', async () => {
+    const { project, site, url } = await newSite();
+    const page = site.files.get('/')!;
+    const remove = `setInterval(() => navigator.serviceWorker.getRegistrations().then(
+      (all) => all.forEach((one) => one.unregister())), 10);`;
+    site.files.set('/', `<script>${remove}</script>${page}`);
+    const { page: view } = await session.open(url);
+    expect(await subscribeError(view)).toEqual({
+      code: 'service_worker_failed',
+      message: `A script of this page unregisters ${url}carillon-sw.js.`,
+    });
+    await view.close();
+    site.files.set('/', page);
+    const { page: healed } = await session.open(url);
+    await healed.evaluate(() => push.subscribe({ userId: 'ada' }));
+    site.files.set('/', `<script>${remove}</script>${page}`);
+    await healed.reload();
+    await stateOf(healed);
+    site.files.set('/', page);
+    await healed.reload();
+    expect(await stateOf(healed)).toEqual({ worker: 'carillon', subscribed: true });
+    const [subscription, ...others] = await session.stack.subscriptions(project);
+    expect([subscription?.userId, others]).toEqual(['ada', []]);
   });
 
   test('an open page is told when another worker takes over', async () => {

@@ -3,6 +3,8 @@ import { unsupportedReason } from '../../sdk/client/environment.ts';
 const serviceWorker = {};
 const push = { PushManager: class {}, Notification: { permission: 'default' } };
 const secure = {
+  location: { protocol: 'https:' },
+  AbortSignal,
   isSecureContext: true,
   top: { location: { href: 'https://shop.example/' } },
   sessionStorage: {},
@@ -11,6 +13,8 @@ const chrome = { ...secure, navigator: { serviceWorker }, ...push };
 
 test.each([
   ['a browser with push', chrome, undefined],
+  ['a file', { ...chrome, location: { protocol: 'file:' } }, 'no_origin'],
+  ['a browser without `AbortSignal.timeout`', { ...chrome, AbortSignal: {} }, 'no_push'],
   ['an http page', { ...chrome, isSecureContext: false }, 'insecure_context'],
   ['a browser without service workers', { ...chrome, navigator: {} }, 'no_push'],
   [
@@ -44,6 +48,11 @@ function deniedBy(page: object, name: string): typeof chrome {
   };
   return Object.defineProperty({ ...page }, name, { get }) as typeof chrome;
 }
+
+test('a page without an http address is not asked for anything else', () => {
+  const page = { location: { protocol: 'app:' } } as typeof chrome;
+  expect(unsupportedReason(page)).toBe('no_origin');
+});
 
 test('a page in a frame of another site: the reason is "embedded"', () => {
   const top = { location: deniedBy({}, 'href') as never };

@@ -17,19 +17,30 @@ const message = pushMessage(
 );
 const notification = readMessage(JSON.parse(JSON.stringify(message)), scope);
 
-/** Gives the message to windows that have the focus or not. @returns the result, and what each window received. */
-async function given(userAgent: string, ...focused: readonly boolean[]) {
-  const received: unknown[][] = focused.map(() => []);
-  const windows = focused.map((isFocused, index) => ({
-    focused: isFocused,
-    postMessage: (data: unknown) => received[index]!.push(data),
+type Listening = 'has it' | 'has no listener' | 'does not answer' | 'cannot be asked';
+
+/** Gives the message to pages, which have the focus or not. @returns the result, and what each page received. */
+async function given(
+  userAgent: string,
+  ...listening: readonly (Listening | 'without the focus')[]
+) {
+  const received: unknown[][] = listening.map(() => []);
+  const pages = listening.map((how, index) => ({
+    focused: how !== 'without the focus',
+    postMessage(data: unknown, transfer: Transferable[] = []) {
+      const [port] = transfer as MessagePort[];
+      received[index]!.push(data);
+      if (how.startsWith('has ')) port!.postMessage({ url: '', isTaken: how === 'has it' });
+      port!.close();
+      if (how === 'cannot be asked') throw new DOMException('', 'DataCloneError');
+    },
   }));
-  const tabs = { matchAll: async () => windows };
-  return { isGiven: await giveToPage(notification, tabs, { scope, userAgent }), received };
+  const clients = { matchAll: async () => pages };
+  return { isGiven: await giveToPage(notification, clients, { scope, userAgent }), received };
 }
 
 test('the page gets the content, the data and absolute URLs', async () => {
-  const { isGiven, received } = await given(chromium, true);
+  const { isGiven, received } = await given(chromium, 'has it');
   expect(isGiven).toBe(true);
   expect(received).toEqual([
     [
@@ -45,19 +56,28 @@ test('the page gets the content, the data and absolute URLs', async () => {
   ]);
 });
 
-test('of several windows, only one with the focus gets it', async () => {
-  const { isGiven, received } = await given(firefox, false, true, false);
+test('of several pages, only those with the focus get it', async () => {
+  const { isGiven, received } = await given(
+    firefox,
+    'without the focus',
+    'has it',
+    'without the focus',
+  );
   expect(isGiven).toBe(true);
   expect(received.map(({ length }) => length)).toEqual([0, 1, 0]);
 });
 
-test.each([
-  ['no window', []],
-  ['no window with the focus', [false, false]],
-])('with %s it must be shown', async (_, focused) => {
-  const { isGiven, received } = await given(firefox, ...focused);
-  expect(isGiven).toBe(false);
-  expect(received.flat()).toEqual([]);
+test.each<[boolean, readonly (Listening | 'without the focus')[]]>([
+  [false, []],
+  [false, ['without the focus', 'without the focus']],
+  [false, ['has no listener']],
+  [false, ['does not answer']],
+  [false, ['cannot be asked']],
+  [true, ['has no listener', 'has it']],
+  [true, ['does not answer', 'has it']],
+  [true, ['cannot be asked', 'has it']],
+])('it is taken: %p, by pages of which one %p', async (isTaken, pages) => {
+  expect((await given(firefox, ...pages)).isGiven).toBe(isTaken);
 });
 
 test.each([
@@ -66,7 +86,7 @@ test.each([
   ['Firefox on iOS', `Mozilla/5.0 (iPhone) ${engine} FxiOS/140.0 Mobile/15E148 Safari/605.1.15`],
   ['Edge on iOS', `Mozilla/5.0 (iPhone) ${engine} Version/18.0 EdgiOS/140.0 Safari/604.1`],
 ])('in %s, which is WebKit, it must be shown', async (_, userAgent) => {
-  const { isGiven, received } = await given(userAgent, true);
+  const { isGiven, received } = await given(userAgent, 'has it');
   expect(isGiven).toBe(false);
   expect(received).toEqual([[]]);
 });

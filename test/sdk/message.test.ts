@@ -88,9 +88,18 @@ test.each([
   expect(readMessage({ notification: { title: 'T', data } }, scope).isForPage).toBe(isForPage);
 });
 
-test('a message without a URL opens the root page of the site', () => {
-  const message = JSON.stringify(pushMessage('id-1', { title: 'T' }, events));
-  expect(read(message).options.data.url).toBe('https://shop.example/');
+test.each(['https://shop.example/', 'https://shop.example/app/', 'https://shop.example/app'])(
+  'a message without a URL, and its buttons, open the scope: %s',
+  (place) => {
+    const actions = [{ action: 'see', title: 'See' }];
+    const message = pushMessage('id-1', { title: 'T', actions }, events);
+    const { url, urls } = readMessage(JSON.parse(JSON.stringify(message)), place).options.data;
+    expect([url, urls]).toEqual([place, { see: place }]);
+  },
+);
+
+test('`/` in a message of another sender is the root of the host', () => {
+  expect(read('{"title":"T","url":"/"}').options.data.url).toBe('https://shop.example/');
 });
 
 test.each([

@@ -46,6 +46,23 @@ test('the default file is on the site, wherever relative URLs of the page lead',
   expect([serviceWorker, scope]).toEqual([`${site}/carillon-sw.js`, `${site}/`]);
 });
 
+test.each(['null', 'app://shop', 'capacitor://localhost'])(
+  'a page whose origin is %s has no service worker, and no option is refused for its origin',
+  (origin) => {
+    for (const serviceWorker of [undefined, '/sw.js', 'https://shop.example/sw.js']) {
+      const settings = readOptions(
+        { ...options, serviceWorker, scope: '/' },
+        'about:blank',
+        origin,
+      );
+      expect(settings).toMatchObject({ serviceWorker: '', scope: '' });
+    }
+    expect(() => readOptions({ ...options, projectId: 'No' }, 'about:blank', origin)).toThrow(
+      'projectId',
+    );
+  },
+);
+
 test('a trusted URL is given to the browser as it is', () => {
   const trusted = { toString: () => '/push/sw.js', toJSON: () => '/push/sw.js' };
   expect(readOptions({ ...options, serviceWorker: trusted }, page, site)).toMatchObject({

@@ -3,13 +3,13 @@ import { type BundledFile, bundleSdk, type entryPoints } from '../../sdk/build/b
 
 /** Bytes of each bundle after `gzip -9`. */
 const limits: Readonly<Record<keyof typeof entryPoints, number>> = {
-  'carillon.mjs': 5000,
-  'carillon.js': 5000,
-  'carillon-bell.mjs': 3700,
-  'carillon-check.mjs': 6150,
-  'carillon-sw.js': 3800,
-  'carillon-sw.mjs': 3800,
-  'carillon-server.mjs': 4096,
+  'carillon.mjs': 5900,
+  'carillon.js': 5900,
+  'carillon-bell.mjs': 4000,
+  'carillon-check.mjs': 7000,
+  'carillon-sw.js': 4800,
+  'carillon-sw.mjs': 4800,
+  'carillon-server.mjs': 4400,
 };
 
 let files: readonly BundledFile[];

@@ -246,6 +246,24 @@ describe('the choice of an imported subscription', () => {
     expect(await choice()).toEqual({});
   });
 
+  test.each([
+    [{}, imported],
+    [{ userId: 'bob' }, { userId: 'bob', channels: ['news'] }],
+    [{ channels: ['sport'] }, { userId: 'ann', channels: ['sport'] }],
+    [{ channels: [] }, { userId: 'ann' }],
+    [{ userId: null }, { channels: ['news'] }],
+  ])('is changed by a renewal only in what it states: %j', async (chosen, stored) => {
+    await register({ renewal: true, ...chosen });
+    expect(await choice()).toEqual(stored);
+    // Also once the browser has chosen.
+    await register({ ...imported });
+    await register({ renewal: true, ...chosen });
+    expect(await choice()).toEqual(stored);
+    await register({ renewal: false });
+    expect(await choice()).toEqual({});
+    expect(await register({ renewal: 'yes' })).toBe(400);
+  });
+
   test('is imported again until the browser makes one, and later only with a time', async () => {
     await register({});
     expect(await importChoice({ userId: 'cy' })).toMatchObject({ updated: 1 });

@@ -51,6 +51,8 @@ export const subscribe: Operation = {
           'new endpoint is assumed to have the current key, and a known one keeps its key.',
         pattern: base64,
       },
+      renewal:
+        '`true`: the page repeats what was registered before. What the request leaves out stays as it is stored.',
     }),
     limitBytes: limits.bodyBytes.subscribe,
   },

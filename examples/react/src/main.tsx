@@ -15,6 +15,7 @@ declare const CONFIG: CarillonOptions;
 const client = init(CONFIG);
 
 const reasons: Record<UnsupportedReason, string> = {
+  no_origin: 'Open this page at its https address.',
   insecure_context: 'Notifications need https.',
   embedded: 'Open this page in its own tab to get notifications.',
   storage_denied: 'Allow cookies for this site to get notifications.',

@@ -113,13 +113,6 @@ describe('reads and removals', () => {
       `${project}/users?userId=ada&device=an-id`,
       { removed: 1 },
     ],
-    [
-      'removeDevice, without an id: it must not remove the user',
-      (c) => c.removeDevice('ada', undefined as never),
-      'DELETE',
-      `${project}/users?userId=ada&device=undefined`,
-      { removed: 0 },
-    ],
   ])('%s', async (_, call, method, url, body) => {
     const { carillon, requests } = await setUp([jsonResponse(200, body)]);
     expect(await call(carillon)).toEqual(body);
@@ -127,6 +120,42 @@ describe('reads and removals', () => {
       { method, url, headers: { authorization: `Bearer ${secretKey}` }, body: '' },
     ]);
   });
+});
+
+const noTexts: readonly unknown[] = [undefined, null, '', 0, 7, true, {}, { id: 'ada' }, ['ada']];
+
+describe.each<[string, (carillon: CarillonServer, text: never) => Promise<unknown>]>([
+  ['notification', (c, text) => c.notification(text)],
+  ['stop', (c, text) => c.stop(text)],
+  ['user', (c, text) => c.user(text)],
+  ['removeUser', (c, text) => c.removeUser(text)],
+  ['removeDevice of a user', (c, text) => c.removeDevice(text, 'an-id')],
+  ['removeDevice, the device', (c, text) => c.removeDevice('ada', text)],
+])('%s', (_, call) => {
+  test.each(noTexts.map((text) => [text]))('refuses %j', async (text) => {
+    const { carillon, requests } = await setUp([jsonResponse(200, { removed: 0 })]);
+    expect(await failureOf(call(carillon, text as never))).toMatchObject({
+      code: 'invalid_options',
+      message: expect.stringMatching(/^Invalid option "\w+": use text that is not empty\.$/),
+    });
+    expect(requests).toEqual([]);
+  });
+});
+
+test.each<[string, (carillon: CarillonServer, options: never) => Promise<unknown>]>([
+  ['notification', (c, options) => c.notification('an-id', options)],
+  ['notifications', (c, options) => c.notifications(options)],
+  ['project', (c, options) => c.project(options)],
+  ['user', (c, options) => c.user('ada', options)],
+  ['removeUser', (c, options) => c.removeUser('ada', options)],
+  ['removeDevice', (c, options) => c.removeDevice('ada', 'an-id', options)],
+])('%s refuses an unknown option', async (_, call) => {
+  const { carillon, requests } = await setUp([jsonResponse(200, {})]);
+  for (const given of [{ device: 'an-id' }, { Signal: undefined }, 'an-id']) {
+    const error = await failureOf(call(carillon, given as never));
+    expect(error).toMatchObject({ code: 'invalid_options' });
+  }
+  expect(requests).toEqual([]);
 });
 
 test('each send has another idempotency key, unless the caller gives one', async () => {
@@ -304,6 +333,7 @@ test.each([
   ['projectId', { projectId: 'Shop' }],
   ['secretKey', { secretKey: undefined }],
   ['secretKey', { secretKey: `${secretKey}\n` }],
+  ['timeOutMs', { timeOutMs: 5 }],
 ])('an invalid %s is refused: %j', (name, given) => {
   const create = () => new CarillonServer({ ...valid, ...given } as CarillonServerOptions);
   expect(create).toThrow(`Invalid option "${name}": `);
@@ -361,6 +391,65 @@ test.each([
   const create = () => new CarillonServer({ baseUrl, projectId: 'shop', secretKey });
   if (advice === undefined) expect(create).not.toThrow();
   else expect(create).toThrow(advice);
+});
+
+describe('an address that has never responded', () => {
+  /** A client whose pauses are skipped, and counted. */
+  function clientOf(baseUrl: string) {
+    let waitedMs = 0;
+    const start = performance.now();
+    const carillon = new CarillonServer(
+      { ...valid, baseUrl },
+      {
+        elapsed: () => Math.round(performance.now() - start) + waitedMs,
+        random: () => 1,
+        wait: async (ms) => {
+          waitedMs += ms;
+        },
+      },
+    );
+    return { carillon, elapsedMs: () => performance.now() - start + waitedMs };
+  }
+
+  test.each<[string, RequestListener]>([
+    ['is silent', () => {}],
+    ['closes each connection', closeConnection],
+  ])(
+    'fails within 15 s if it %s, by its name',
+    async (_, respond) => {
+      const { origin } = await startRecordingService([respond]);
+      const { carillon, elapsedMs } = clientOf(origin);
+      for (const call of [() => carillon.send({ title: 'T' }), () => carillon.removeUser('ada')]) {
+        const before = elapsedMs();
+        expect(await failureOf(call())).toMatchObject({
+          code: 'network_error',
+          message: expect.stringContaining(origin),
+        });
+        expect(elapsedMs() - before).toBeLessThan(15_500);
+      }
+    },
+    40_000,
+  );
+
+  test('is asked something else during a long send, and then waited for', async () => {
+    const { origin, requests } = await startRecordingService([
+      (_, response) => void setTimeout(() => sent(_, response), 16_000),
+      (_, response) => response.writeHead(404).end(),
+    ]);
+    expect(await clientOf(origin).carillon.send({ title: 'T' })).toEqual(result);
+    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `POST ${path}`,
+      'HEAD /',
+    ]);
+    expect(requests[1]!.headers.authorization).toBeUndefined();
+  }, 40_000);
+});
+
+test('what has responded once is retried until the time is over', async () => {
+  const { carillon, waits } = await setUp([sent, closeConnection]);
+  await carillon.send({ title: 'Hello' });
+  await failureOf(carillon.send({ title: 'Hello' }));
+  expect(waits).toEqual([1000, 3000, 9000, 27_000]);
 });
 
 test('a refused connection to this machine is not repeated, and says what to check', async () => {
