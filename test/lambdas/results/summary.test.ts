@@ -33,7 +33,7 @@ describe('counts', () => {
     claimed: 11,
     counts: {
       ...{ attempted: 5, delivered: 3, removed: 1, failed: 1 },
-      ...{ failures: { refused: 1 }, unreached: 4 },
+      ...{ failures: { refused: 1 }, removedAt: { fcm: 1 }, unreached: 4 },
     },
   };
 
