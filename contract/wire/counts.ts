@@ -14,7 +14,7 @@ export interface Counts extends DeliveryCounts {
   /** Failures by their reason, adding up to `failed`. */
   readonly failures: Failures;
   /** Removed subscriptions by push service, adding up to `removed`. */
-  readonly removedAt: ByPushService;
+  readonly removals: ByPushService;
   /** Recipients that were not attempted. */
   readonly unreached: number;
 }
@@ -25,7 +25,7 @@ export const noCounts: Counts = {
   removed: 0,
   failed: 0,
   failures: {},
-  removedAt: {},
+  removals: {},
   unreached: 0,
 };
 
@@ -36,7 +36,7 @@ export function addCounts(left: Counts, right: Counts): Counts {
     removed: left.removed + right.removed,
     failed: left.failed + right.failed,
     failures: sumsOf(left.failures, right.failures),
-    removedAt: sumsOf(left.removedAt, right.removedAt),
+    removals: sumsOf(left.removals, right.removals),
     unreached: left.unreached + right.unreached,
   };
 }

@@ -226,7 +226,7 @@ export interface SliceItem {
   readonly removed?: number;
   readonly failed?: number;
   readonly failures?: Failures;
-  readonly removedAt?: ByPushService;
+  readonly removals?: ByPushService;
   readonly unreached?: number;
   /** One bit for each user id of the slice: whether a push to it was delivered. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;

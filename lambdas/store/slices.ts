@@ -213,7 +213,7 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
 export function storedSlice(item: SliceItem): StoredSlice {
   const { attempted = 0, delivered = 0, removed = 0, failed = 0, unreached = 0 } = item;
   const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0 } = item;
-  const { failures = {}, removedAt = {} } = item;
+  const { failures = {}, removals = {} } = item;
   const { position = 0, claimed = 0, isRead = false, behind, attempts } = item;
   const { reached, ended, stoppedAt } = item;
   return {
@@ -223,7 +223,7 @@ export function storedSlice(item: SliceItem): StoredSlice {
     isRead,
     behind,
     attempts,
-    counts: { attempted, delivered, removed, failed, failures, removedAt, unreached },
+    counts: { attempted, delivered, removed, failed, failures, removals, unreached },
     reached,
     ended,
     stoppedAt,

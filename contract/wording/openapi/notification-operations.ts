@@ -110,7 +110,7 @@ export const notification = component('Notification', notificationSchema, {
   ...asIn('the response of [send](#send)', {
     ...countFields,
     failures: failuresField,
-    removedAt: 'Removed subscriptions by push service, adding up to `removed`. Absent if none was.',
+    removals: 'Removed subscriptions by push service, adding up to `removed`. Absent if none was.',
     unreached: unreachedField,
   }),
   usersReached:

@@ -163,7 +163,7 @@ class RunningPusher {
   readonly #counts = { delivered: 0, removed: 0, failed: 0, unreached: 0 };
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   /** By push service. */
-  readonly #removedAt: Record<string, number> = {};
+  readonly #removedFrom: Record<string, number> = {};
   /** Domains of which a host has responded. */
   readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
@@ -203,7 +203,7 @@ class RunningPusher {
         ),
       onWritten: (gone) => {
         this.#counts.removed += gone.length;
-        for (const [, name] of gone) this.#removedAt[name] = (this.#removedAt[name] ?? 0) + 1;
+        for (const [, name] of gone) this.#removedFrom[name] = (this.#removedFrom[name] ?? 0) + 1;
       },
       onFailed: (gone) => this.#countFailed('not_removed', gone.length),
     });
@@ -294,8 +294,8 @@ class RunningPusher {
   soFar(): Counts {
     const { delivered, removed, failed } = this.#counts;
     const attempted = delivered + removed + failed;
-    const [failures, removedAt] = [{ ...this.#failures }, { ...this.#removedAt }];
-    return { ...noCounts, ...this.#counts, attempted, failures, removedAt };
+    const [failures, removals] = [{ ...this.#failures }, { ...this.#removedFrom }];
+    return { ...noCounts, ...this.#counts, attempted, failures, removals };
   }
 
   #serviceAt(origin: string): PushService {

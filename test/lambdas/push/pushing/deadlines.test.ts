@@ -72,7 +72,7 @@ test('removals in progress or waiting at the end count as not removed', async ()
   expect(await done).toEqual({
     ...noCounts,
     ...{ attempted: 130, removed: 50, failed: 80, failures: { not_removed: 80 } },
-    removedAt: { fcm: 50 },
+    removals: { fcm: 50 },
   });
   expect(batches).toEqual([50, 50]);
   expect(time.now).toBe(25_000);

@@ -85,7 +85,7 @@ test('what a push service says is gone of most is kept and marked, and removed i
 
   const marked = recipients.map((one) => ({ ...one, goneSince: -day }));
   const second = await push(marked, () => 404);
-  expect(second.counts).toMatchObject({ removed: 300, removedAt: { fcm: 300 } });
+  expect(second.counts).toMatchObject({ removed: 300, removals: { fcm: 300 } });
   expect(second.removed).toHaveLength(300);
 });
 
@@ -98,5 +98,5 @@ test('an accepted push ends the mark', async () => {
 
 test('what was removed is counted by push service', async () => {
   const { counts } = await push(recipientsAt(fcm, 10), (path) => (path.endsWith('0') ? 410 : 201));
-  expect(counts).toMatchObject({ removed: 1, removedAt: { fcm: 1 } });
+  expect(counts).toMatchObject({ removed: 1, removals: { fcm: 1 } });
 });

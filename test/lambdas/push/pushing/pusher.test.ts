@@ -60,7 +60,7 @@ test('tells what is settled so far', async () => {
     attempted: 13,
     delivered: 10,
     removed: 3,
-    removedAt: { mozilla: 3 },
+    removals: { mozilla: 3 },
   });
 });
 
@@ -192,7 +192,7 @@ test('recipients that are gone are removed in batches, each once', async () => {
     attempted: 130,
     delivered: 10,
     removed: 120,
-    removedAt: { fcm: 120 },
+    removals: { fcm: 120 },
   });
   expect(batches.map(({ length }) => length)).toEqual([50, 50, 20]);
   expect(new Set(batches.flat()).size).toBe(120);
@@ -223,7 +223,7 @@ test('batches of one group run one after another, and groups in parallel', async
     ...noCounts,
     attempted: 400,
     removed: 400,
-    removedAt: { fcm: 400 },
+    removals: { fcm: 400 },
   });
   expect(most).toBe(2);
 });
@@ -243,7 +243,7 @@ test('a batch that cannot be removed has failed, and the next one is tried', asy
   expect(await done).toEqual({
     ...noCounts,
     ...{ attempted: 100, removed: 50, failed: 50, failures: { not_removed: 50 } },
-    removedAt: { fcm: 50 },
+    removals: { fcm: 50 },
   });
 });
 
