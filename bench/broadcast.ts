@@ -19,6 +19,7 @@ import { endpointHash, type KeyedProject, subscriptionKey } from '../lambdas/sto
 import { projectStore } from '../lambdas/store/projects.ts';
 import { provideAssembly } from '../local/assembly.ts';
 import { type Stack, startStack } from '../local/stack.ts';
+import { compareWith } from './against.ts';
 import { bundle, startChild } from './processes.ts';
 import type { Latency } from './push-server.ts';
 import {
@@ -34,6 +35,8 @@ interface Options {
   readonly subscribers: readonly number[];
   readonly latency: Latency;
   readonly async?: boolean;
+  readonly against?: string;
+  readonly pairs: number;
 }
 
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
@@ -53,10 +56,22 @@ const command = measurement('bench:broadcast', 'Measures broadcasts through the 
     [1000, 10_000, 100_000],
   )
   .option(...latencyOption('60/400'))
-  .option('--async', 'do not wait for the response: read the notification until it is sent');
+  .option('--async', 'do not wait for the response: read the notification until it is sent')
+  .option('--against <commit>', 'compare the CPU time of the functions with that at a commit')
+  .option('--pairs <N>', 'how often both are measured', wholeNumber, 6);
 await runMeasurement(command, measure);
 
-async function measure({ subscribers, latency, async: isAsync = false }: Options) {
+async function measure(options: Options) {
+  const { subscribers, latency, async: isAsync = false, against, pairs } = options;
+  if (against !== undefined) {
+    const runs = await compareWith(against, subscribers[0]!, pairs);
+    const sum = (figure: 'before' | 'now') => runs.reduce((total, one) => total + one[figure], 0);
+    const ratios = runs.map(({ ratio }) => ratio);
+    const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
+    const about = `CPU ms of the functions for ${subscribers[0]} subscribers, at ${against} and now`;
+    const ratio = (sum('now') / sum('before')).toFixed(3);
+    return { json: { runs }, about: `${about}: × ${ratio} (${least} to ${most})`, table: runs };
+  }
   // In the folder of all temporary files, so that a cached assembly can be used.
   const assembly = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
   const pushServer = startChild(await bundle('bench/push-server.ts'), latency);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vapidSigner } from '../../lambdas/push/crypto/vapid.ts';
+import { inFlight as defaults } from '../../lambdas/push/pushing/push-service.ts';
 import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
 import { pushTransport } from '../../lambdas/push/transport/transport.ts';
 import { serve, subject, ttl } from '../sender-process.ts';
@@ -15,8 +16,10 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     random: Math.random,
     extraOrigins: [origin],
     inFlight: {
+      ...defaults,
       overall: inFlight,
       perPushService: inFlight,
+      others: inFlight,
       initial: inFlight,
       minimum: inFlight,
     },
@@ -27,7 +30,8 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
     const broadcast = startPushing({
       messages: [Buffer.from(payload)],
       options: { ttl },
-      times: { lastPushAt: endAt, pausesAt: endAt, endAt },
+      times: { lastPushAt: endAt, pausesAt: endAt, endAt, lastAttemptAt: endAt },
+      classOf: () => origin,
       isAwaited: true,
       pushesPerSecond: Number.POSITIVE_INFINITY,
       group: () => 0,
@@ -46,7 +50,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
       { current: { number: 0, ...vapid } },
       Date.now(),
     );
-    const report = await broadcast.end();
-    if (report.delivered !== subscriptions.length) throw new Error(JSON.stringify(report));
+    const { counts } = await broadcast.end();
+    if (counts.delivered !== subscriptions.length) throw new Error(JSON.stringify(counts));
   };
 });

@@ -1,29 +1,33 @@
 /**
- * The steps of a send, in ms after its request reached the gateway, which gives up after 30 s. Each step
- * ends in time, done or not, so that the response with the counts is never lost.
+ * The steps of a send for whose counts a caller waits, in ms after its request reached the gateway, which gives up after
+ * 30 s. Each step ends in time, done or not, so that the response is never lost.
  *
- *     0          begin   pushes start …          22 s     25 s     27 s     29 s    30 s
- *     ├── limit, key ──┼──────── slices ───────────┤ pushes ┤ counts ┤        ┤       ┤
- *     request                             lastPushMs pushEndMs  endMs  timeoutMs  gateway
+ *     0         begin   pushes start …    22 s     25 s     26 s   27 s      29 s    30 s
+ *     ├── limit, key ──┼────── slices ──────┤ pushes ┤ writes ┤ look ┤         ┤       ┤
+ *     request                      lastPushMs pushEndMs slicesEndMs endMs  timeoutMs  gateway
  *
- * Slices that other functions deliver for a caller who waits have the same times.
+ * Slices that other functions deliver for it end `lookBeforeMs` earlier. Clocks differ by as much, so that the last look
+ * sees what they have stored.
  */
 export const sendTimeline = {
   /** No push starts after this. */
   lastPushMs: 22_000,
   /** Pushes in flight and removals end by this. */
   pushEndMs: 25_000,
+  /** The last look at the slices that functions deliver. */
+  slicesEndMs: 26_000,
   /** Calls to the database end by this, and the response leaves. */
   endMs: 27_000,
   /** Lambda ends the function. */
   timeoutMs: 29_000,
+  lookBeforeMs: 1000,
 } as const;
 
 /** The steps of a slice, in ms. */
 export const sliceTimeline = {
   /** Time for the writes after the last push. */
   lastWritesMs: 2000,
-  /** Time between two writes of a slice's counts. Each write extends its lease. */
+  /** Time between two writes of a slice: a claim, or only its counts. Each extends its lease. */
   saveEveryMs: 2000,
   /** Time from a write to the end of the lease. If a function dies, the next invocation waits so long. */
   leaseMs: 60_000,
@@ -37,7 +41,7 @@ export const sliceTimeline = {
    *     ├───────── pushes start ─────────────────┤
    *                knownForMs                    pause, until write and read succeed
    *
-   * Two writes in a row may fail before pushes pause. A push takes 10 s at most, so that all have ended long before
+   * A write that fails is tried again before pushes pause. A push takes 10 s at most, so that all have ended long before
    * the lease.
    */
   knownForMs: 4500,
@@ -47,12 +51,21 @@ export const sliceTimeline = {
   userKnownForMs: 1000,
   /** Difference between the clocks of two functions, at most. */
   clockDifferenceMs: 1000,
-  /**
-   * Time before the end of its function from which on no push of an asynchronous slice starts, and from which on it
-   * reads no more recipients: those that it has read may be at a slow push service.
-   */
+  /** A write or a small read that has no response by then is made again. */
+  tryMs: 2000,
+  /** Time before the end of its function from which on no push of an asynchronous slice starts. */
   lastPushBeforeEndMs: 15_000,
-  lastChunkBeforeEndMs: 3 * 60 * 1000,
+  /** Time before the last push from which on no recipients are read: they would hardly be pushed to. */
+  lastChunkBeforeMs: 20_000,
+  /**
+   * Lambda repeats an invocation that fails twice. The third one that claims with so much time left ends the slice, and
+   * every one that begins so long after the send.
+   */
+  attempts: 3,
+  attemptMs: 10 * 60 * 1000,
+  lastAttemptAfterMs: 30 * 60 * 1000,
+  /** Subscriptions that are made so long after the send are none of its recipients: clocks differ. */
+  createdWithinMs: 1000,
   /** A slice that no function has begun to deliver by then is delivered by its request. */
   startedWithinMs: 3000,
   /** A call to Lambda's API that has no response by then is made again. */
@@ -65,13 +78,18 @@ export const sliceTimeline = {
 
 /** How a notification's audience is divided among functions. */
 export const sliceSizes = {
-  /** Recipients that a function has in memory at once: about 600 bytes each. */
+  /** Recipients of a slice, unless it is paced. */
   recipients: 30_000,
   /**
-   * Recipients that are planned for a chunk. Endpoint hashes are evenly distributed: a chunk differs
-   * from this by a few hundred.
+   * Recipients that are planned for a slice. Endpoint hashes are evenly distributed: a slice differs from this by a few
+   * hundred.
    */
   expectedRecipients: 28_000,
+  /** Recipients of a chunk: if its function dies, nobody knows which of them were pushed to. And those planned for one. */
+  chunk: 9000,
+  expectedChunk: 8700,
+  /** The next chunk is claimed when no more wait, or those of a second, and a write is due. */
+  claimAhead: 1000,
   /** User ids of a slice that is delivered asynchronously. */
   users: 250,
   /**
@@ -82,11 +100,8 @@ export const sliceSizes = {
   /** Pushes per second for which one more function is worth starting; one can push about 2,000. */
   pushesPerSecond: 1250,
   /** Seconds of pushing that are planned for a chunk. */
-  chunkSeconds: 20,
-  /**
-   * Seconds of pushing after which an asynchronous delivery ends. Three attempts of a function have 36
-   * minutes: 15 each, less `sliceTimeline.lastChunkBeforeEndMs`.
-   */
+  chunkSeconds: 5,
+  /** Seconds of pushing after which an asynchronous delivery ends. Three attempts of a function have 43 minutes. */
   longestSeconds: 30 * 60,
   /** Recipients whose events one event counter counts: an item takes 1,000 writes per second. */
   recipientsPerCounter: 10_000,

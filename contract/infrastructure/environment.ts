@@ -8,6 +8,9 @@ const count = z.coerce
   .number({ error: wholeNumber })
   .check(z.int(wholeNumber), z.positive(wholeNumber));
 
+const aboveZero = 'must be a number above 0';
+const rate = z.coerce.number({ error: aboveZero }).check(z.positive(aboveZero));
+
 const flag = z.pipe(
   z.enum(['true', 'false'], { error: 'must be true or false' }),
   z.transform((text) => text === 'true'),
@@ -24,7 +27,7 @@ const variables = z.object({
   SUBSCRIBER_CAP: count,
   MONTHLY_SEND_CAP: count,
   RATE_LIMIT_PER_MINUTE: count,
-  PUSHES_PER_SECOND: count,
+  PUSHES_PER_SECOND: rate,
   VAPID_SUBJECT: name,
   /** Origins, separated by commas; may be empty. */
   EXTRA_PUSH_ORIGINS: z.pipe(

@@ -55,7 +55,7 @@ export const failureReasons = {
   vapid_refused: 'The push service refused the VAPID token or its subject.',
   too_large: 'The push service takes only smaller messages.',
   refused: 'The push service refused the push for another reason.',
-  throttled: 'The push service limits the rate (406 or 429), also after retries.',
+  throttled: 'The push service limited the rate (406 or 429) until the time was over.',
   unavailable: 'The push service had an error (408, 425 or 5xx), also after retries.',
   no_response:
     'There was no connection, a broken one, a malformed response or a time-out, also after retries.',

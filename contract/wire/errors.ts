@@ -71,6 +71,12 @@ export const errorTable = {
     status: 429,
     meaning: 'The project has used up its notifications for this UTC month.',
   },
+  outcome_unknown: {
+    status: 500,
+    meaning:
+      'The notification may have been sent to some of its recipients; to how many is not known yet. Read it at the address ' +
+      'in `Location`, and repeat the request only with the same `Idempotency-Key`.',
+  },
   internal_error: { status: 500, meaning: 'An unexpected error; the log has its details.' },
   unavailable: { status: 503, meaning: 'The database is throttling or unavailable; try again.' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
@@ -98,6 +104,8 @@ interface ServiceErrorDetail {
   readonly issues?: readonly Issue[];
   /** Seconds until a retry can succeed: the header `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** Absolute address of what the request has made: the header of that name. */
+  readonly location?: string;
   readonly cause?: unknown;
 }
 
@@ -107,11 +115,13 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly location: string | undefined;
 
   constructor(code: ErrorCode, message: string, detail: ServiceErrorDetail = {}) {
     super(message, { cause: detail.cause });
     this.code = code;
     this.issues = detail.issues;
     this.retryAfterSeconds = detail.retryAfterSeconds;
+    this.location = detail.location;
   }
 }

@@ -25,9 +25,9 @@ const values = z
     ),
   );
 
-/** A user who gets a text of their own: the content is a template, and these are its values. */
+/** A user who gets a text of their own: the content is a template, and these are its values. Or a number of their own. */
 const recipient = z.strictObject(
-  { userId, values: z.optional(values) },
+  { userId, values: z.optional(values), appBadge: contentShape.appBadge },
   { error: wrong('must be an object') },
 );
 

@@ -38,8 +38,25 @@ export function pushServiceOf(origin: string, extraOrigins: readonly string[]): 
   return domainOf(origin) === undefined ? undefined : otherHosts;
 }
 
+/**
+ * Names what has a queue of its own, and a place in a slice that it may be behind: a push service, the hosts that are
+ * not known by name, or `none`, the origins that are not accepted.
+ * @param extraOrigins those that were accepted when the notification was sent, so that nobody changes the class.
+ */
+export function classesOf(extraOrigins: readonly string[]): (origin: string) => string {
+  const classes = new Map<string, string>();
+  return (origin) => {
+    let name = classes.get(origin);
+    if (name === undefined) {
+      name = pushServiceOf(origin, extraOrigins) ?? 'none';
+      classes.set(origin, name);
+    }
+    return name;
+  };
+}
+
 /** The domain whose owner names all hosts below it, if the origin is below one. */
-function domainOf(origin: string): string | undefined {
+export function domainOf(origin: string): string | undefined {
   return domains.find((domain) => isBelow(domain, hostIn(origin)));
 }
 

@@ -1,6 +1,7 @@
 import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
+import { unavailable } from '../store/dynamo.ts';
 
 /** When the work of an invocation on a slice has to end: epoch ms. */
 export interface Deadlines {
@@ -16,10 +17,15 @@ export interface Deadlines {
 
 /** A function of its own delivers the slice. @param endsAt when Lambda ends the function, less the last writes. */
 export function deadlinesOfFunction({ awaitedSince }: Slice, endsAt: number): Deadlines {
-  if (awaitedSince !== undefined) return deadlinesOfRequest(awaitedSince);
+  if (awaitedSince !== undefined) {
+    const earlier = deadlinesOfRequest(awaitedSince - sendTimeline.lookBeforeMs);
+    const { slicesEndMs, lookBeforeMs } = sendTimeline;
+    return { ...earlier, endsAt: awaitedSince + slicesEndMs - lookBeforeMs };
+  }
+  const lastPushAt = endsAt - sliceTimeline.lastPushBeforeEndMs;
   return {
-    lastChunkAt: endsAt - sliceTimeline.lastChunkBeforeEndMs,
-    lastPushAt: endsAt - sliceTimeline.lastPushBeforeEndMs,
+    lastChunkAt: lastPushAt - sliceTimeline.lastChunkBeforeMs,
+    lastPushAt,
     pushEndAt: endsAt - sliceTimeline.lastWritesMs,
     endsAt,
   };
@@ -53,29 +59,54 @@ export interface Timers {
 const firstPauseMs = 200;
 const longestPauseMs = 2000;
 
+interface Tries {
+  /** Ms after which a try is given up, and the next one begins. */
+  readonly tryMs?: number;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Makes a call to the database or to Lambda, and repeats it while it fails as `unavailable`. A call that can be
  * repeated never ends what it is part of: each one passes here.
- * @param deadline epoch ms: then the call is aborted, and no further one begins.
- * @throws what the last call has thrown.
+ * @param deadline epoch ms: then no further try begins, and the last one is given up.
+ * @throws what the last try has thrown.
  */
 export async function whileTimeIsLeft<Result>(
-  { clock, sleep, abortAfter, random }: Timers,
+  timers: Timers,
   deadline: number,
   call: (signal: AbortSignal) => Promise<Result>,
-  signal?: AbortSignal,
+  { tryMs = sliceTimeline.tryMs, signal }: Tries = {},
 ): Promise<Result> {
+  const { clock, sleep, random } = timers;
   const msLeft = () => Math.max(0, deadline - clock().getTime());
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-    const end = abortAfter(msLeft());
     try {
-      return await call(signal === undefined ? end : AbortSignal.any([end, signal]));
+      if (msLeft() === 0) throw unavailable(new Error('The time is over.'));
+      return await withinTime(timers, Math.min(tryMs, msLeft()), call, signal);
     } catch (error) {
       const isOver = signal?.aborted || msLeft() < firstPauseMs;
       if (isOver || !isUnavailable(error)) throw error;
       await sleep(Math.min(pauseMs, msLeft() / 2) * (0.5 + random() / 2), signal);
     }
   }
+}
+
+/** Makes a call that is given up when its time is over, whatever it does with its signal. */
+export async function withinTime<Result>(
+  { abortAfter }: Pick<Timers, 'abortAfter'>,
+  ms: number,
+  call: (signal: AbortSignal) => Promise<Result>,
+  given?: AbortSignal,
+): Promise<Result> {
+  const end = abortAfter(Math.ceil(ms));
+  const signal = given === undefined ? end : AbortSignal.any([end, given]);
+  const called = call(signal);
+  return await new Promise((resolve, reject) => {
+    const giveUp = () => reject(unavailable(signal.reason));
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp);
+    called.then(resolve, reject);
+  });
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
-import type { Slice } from '../../contract/infrastructure/slice.ts';
+import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
+import { hasConditions } from '../../contract/wire/content.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import {
   eventCounterUrl,
@@ -8,19 +9,20 @@ import {
   withOldWorker,
 } from '../../contract/wire/message.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
-import { rendered } from '../../contract/wire/placeholders.ts';
+import { personalContent } from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import type { Message } from '../push/pushing/push.ts';
-import type { Pusher, StartPushing } from '../push/pushing/pusher.ts';
-import type { AudienceStore } from '../store/audience.ts';
+import type { Pushed, Pusher, StartPushing } from '../push/pushing/pusher.ts';
+import type { AudienceStore, Range } from '../store/audience.ts';
 import { partOf } from '../store/items.ts';
 import { type EventCounterStore, eventCounter } from '../store/notifications.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { StoredSlice } from '../store/slices.ts';
 import type { SubscriptionStore } from '../store/subscriptions.ts';
-import { type Deadlines, type Timers, whileTimeIsLeft } from './deadlines.ts';
-import type { Chunk, Lease, LeaseDependencies } from './lease.ts';
+import { type Deadlines, type Timers, whileTimeIsLeft, withinTime } from './deadlines.ts';
+import { type Chunk, Lease, type LeaseDependencies, type LeaseStatus } from './lease.ts';
 import type { Observer } from './observer.ts';
+import { byKey } from './progress.ts';
 
 export interface SliceDependencies extends LeaseDependencies, Timers {
   readonly audiences: Pick<AudienceStore, 'everyone' | 'users' | 'isOf'>;
@@ -33,128 +35,278 @@ export interface SliceDependencies extends LeaseDependencies, Timers {
 /** An invocation's work on one slice. */
 export interface SliceWork {
   readonly slice: Slice;
-  readonly lease: Lease;
+  /** The slice as it is, if somebody has had it. */
+  readonly state: StoredSlice | undefined;
+  /** Of the lease: unique. */
+  readonly by: string;
   readonly deadlines: Deadlines;
 }
 
 /** How an invocation leaves a slice. */
 export interface LeftSlice {
-  /** Without an end, another invocation has it, or may continue it. */
-  readonly hasEnded: boolean;
-  /** The slice as this invocation knows it, also if that could not be stored; undefined if nobody has had it. */
+  readonly status: LeaseStatus;
+  /** The slice as it is stored, as far as this invocation knows; undefined if nobody has had it. */
   readonly state: StoredSlice | undefined;
   /** Why it was left early, if a call failed. */
   readonly error?: unknown;
 }
 
+/** Milliseconds before a write is tried again that could not be made. */
+const repeatedAfterMs = 500;
+
 /**
  * Delivers a slice: reads its recipients chunk by chunk, claims each chunk, and pushes to it. While pushes continue,
  * it extends the lease, and looks whether the project still exists.
- * @param reading the first chunk, if that is being read already.
  */
-export async function deliverSlice(
-  deps: SliceDependencies,
-  project: CurrentProject,
-  work: SliceWork,
-  reading?: Promise<Chunk>,
-): Promise<LeftSlice> {
-  const { lease, deadlines } = work;
-  const now = () => deps.clock().getTime();
-  const pushed = new AbortController();
-  const mayContinue = () => (lease.status === 'free' || lease.status === 'mine') && !project.isGone;
-  let pusher: Pusher | undefined;
-  let error: unknown;
-  try {
+export class SliceDelivery {
+  readonly #deps: SliceDependencies;
+  readonly #project: CurrentProject;
+  readonly #slice: Slice;
+  readonly #deadlines: Deadlines;
+  readonly #lease: Lease;
+  /** Whether no other invocation of Lambda continues the slice. */
+  readonly #isLast: boolean;
+  #pusher: Pusher | undefined;
+  /** The opening of the event counters, and whether they are open. */
+  #opening: Promise<void> | undefined;
+  #areOpen = false;
+
+  constructor(deps: SliceDependencies, project: CurrentProject, work: SliceWork) {
+    const { slice, state, by, deadlines } = work;
+    this.#deps = deps;
+    this.#project = project;
+    this.#slice = slice;
+    this.#deadlines = deadlines;
+    this.#lease = new Lease(deps, { slice, by, endsAt: deadlines.endsAt }, state);
+    const { attempts, lastAttemptAfterMs, timeoutMs, lastWritesMs } = sliceTimeline;
+    const begunAt = deadlines.endsAt - timeoutMs + lastWritesMs;
+    this.#isLast = this.#lease.attempts >= attempts || begunAt >= slice.sentAt + lastAttemptAfterMs;
+  }
+
+  /** @param reading the first chunk, if that is being read already. */
+  async run(reading?: Promise<Chunk>): Promise<LeftSlice> {
+    let error: unknown;
+    try {
+      await this.#pushAll(reading);
+    } catch (caught) {
+      error = caught;
+    }
+    if (!this.#mayContinue) this.#pusher?.stop();
+    const ending = this.#pusher?.end();
+    if (ending) await this.#keeping(ending);
+    return this.#leave(await ending, error);
+  }
+
+  async #pushAll(reading: Promise<Chunk> | undefined): Promise<void> {
+    const { lastChunkAt } = this.#deadlines;
     let first = reading;
-    while (mayContinue() && !lease.isRead && now() < deadlines.lastChunkAt) {
-      const chunk = await claimNext(deps, project, work, first);
+    for (let range = this.#lease.next; range; range = this.#lease.next) {
+      if (!this.#mayContinue || this.#now() >= lastChunkAt) return;
+      const reading = this.#read(range, first);
       first = undefined;
-      if (chunk === undefined) break;
-      pusher ??= start();
-      pusher.add(chunk.recipients, project.vapid, chunk.readAt);
-      if (!lease.isRead && !(await pusher.wantsMore())) break;
+      await this.#keeping(reading);
+      const pusher = await this.#claim(await reading);
+      // Less than a second's pushes are left: a claim takes the place of a write that is due.
+      if (pusher) await this.#keeping(pusher.wantsMore(), () => pusher.hasRoom);
     }
-  } catch (caught) {
-    error = caught;
-  }
-  if (!mayContinue()) pusher?.stop();
-  await pusher?.end();
-  pushed.abort();
-  return leave(deps, project, work, error);
-
-  function start(): Pusher {
-    const started = deps.startPushing(pushing(deps, project, work));
-    lease.settled = () => started.soFar();
-    void watch(started).catch(() => {});
-    return started;
   }
 
-  /** Until all is pushed. What fails is repeated the next time; meanwhile pushes pause. */
-  async function watch(started: Pusher): Promise<void> {
+  async #read(range: Range, reading: Promise<Chunk> | undefined): Promise<Chunk> {
+    let first = reading;
+    const { lastChunkAt } = this.#deadlines;
+    const read = (signal: AbortSignal) => {
+      const chunk = first ?? readChunk(this.#deps, this.#slice, range, signal);
+      first = undefined;
+      return chunk;
+    };
+    // Each page has its own limit: a chunk has many, and one that takes long must not begin again.
+    const tryMs = Number.POSITIVE_INFINITY;
+    const chunk = await whileTimeIsLeft(this.#deps, lastChunkAt, read, { tryMs });
+    const newest = this.#project.vapid.current.number;
+    const isNewer = chunk.recipients.some(({ vapidPairNumber = 0 }) => vapidPairNumber > newest);
+    if (isNewer) await this.#retried((signal) => this.#project.refresh(signal));
+    return { ...chunk, recipients: this.#lease.unclaimed(chunk) };
+  }
+
+  /** Has a chunk pushed. @returns undefined if it is not claimed. */
+  async #claim(chunk: Chunk): Promise<Pusher | undefined> {
+    const lease = this.#lease;
+    if (!this.#mayContinue) return undefined;
+    // The claim is the write that was due.
+    if (lease.status === 'mine') void this.#refresh();
+    this.#opening ??= this.#openCounters();
+    this.#opening.catch(() => {});
+    await this.#retried((signal) => lease.claim(chunk, signal));
+    if (lease.status !== 'mine') return undefined;
+    this.#pusher ??= this.#startPushing();
+    const pusher = this.#pusher;
+    await this.#keeping(this.#opening, () => !this.#mayContinue);
+    const mayPush = this.#areOpen && this.#mayContinue;
+    // Nobody of the chunk is pushed to, and it counts as not claimed.
+    if (!mayPush) pusher.stop();
+    pusher.add(chunk.recipients, this.#project.vapid, chunk.readAt);
+    if (!this.#areOpen && this.#mayContinue) await this.#opening;
+    return pusher;
+  }
+
+  /** Opens the event counters, which must exist before the first push. */
+  async #openCounters(): Promise<void> {
+    const { eventCounters } = this.#deps;
+    const opened = countersOf(this.#slice).map((counter) =>
+      this.#retried((signal) => eventCounters.open(counter, signal)),
+    );
+    await Promise.all(opened);
+    this.#areOpen = true;
+  }
+
+  #retried<Result>(call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    return whileTimeIsLeft(this.#deps, this.#deadlines.lastChunkAt, call);
+  }
+
+  #startPushing(): Pusher {
+    const pusher = this.#deps.startPushing(this.#pushing());
+    this.#lease.settled = () => pusher.soFar();
+    return pusher;
+  }
+
+  /**
+   * Waits until something is done, and meanwhile extends the lease in time, and looks whether the project still exists.
+   * While that fails, pushes pause.
+   * @param isEnough asked when the next write is due: whether to return instead.
+   */
+  async #keeping(work: Promise<unknown>, isEnough = () => false): Promise<void> {
+    const done = new AbortController();
     const { saveEveryMs } = sliceTimeline;
-    const age = now() - Math.min(lease.knownAt, project.knownAt);
-    for (let waitMs = Math.max(0, saveEveryMs - age); ; waitMs = saveEveryMs) {
-      await deps.sleep(waitMs, pushed.signal);
-      const msLeft = Math.max(0, deadlines.pushEndAt - now());
-      // The last write must not wait for one that has no response.
-      const signal = AbortSignal.any([deps.abortAfter(msLeft), pushed.signal]);
-      await Promise.allSettled([lease.save(signal), project.refresh(signal)]);
-      if (!mayContinue()) started.stop();
+    const abort = () => done.abort();
+    const settled = work.then(abort, abort);
+    for (let notBefore = 0; ['mine', 'stopped'].includes(this.#lease.status); ) {
+      const dueAt = Math.min(this.#lease.knownAt, this.#project.knownAt) + saveEveryMs;
+      const waitMs = Math.max(0, Math.max(dueAt, notBefore) - this.#now());
+      await this.#deps.sleep(waitMs, done.signal).catch(() => {});
+      if (done.signal.aborted || isEnough()) return;
+      const triedAt = this.#now();
+      await Promise.all([this.#try((signal) => this.#lease.save(signal)), this.#refresh()]);
+      notBefore = triedAt + (this.#mayContinue ? repeatedAfterMs : saveEveryMs);
+      if (!this.#mayContinue) this.#pusher?.stop();
     }
+    await settled;
+  }
+
+  #refresh(): Promise<void> {
+    return this.#try((signal) => this.#project.refresh(signal));
+  }
+
+  /** Tries a call once. If it fails, what is known stays as old as it is. */
+  async #try(call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    await withinTime(this.#deps, sliceTimeline.tryMs, call).catch(() => {});
+  }
+
+  /** Stores the end of the slice, or from where whoever continues it does. */
+  async #leave(pushed: Pushed | undefined, error: unknown): Promise<LeftSlice> {
+    const { untaken = new Map() } = pushed ?? {};
+    const { observe } = this.#deps;
+    const lease = this.#lease;
+    const isAwaited = this.#slice.awaitedSince !== undefined;
+    const isOver = this.#project.isGone || (isAwaited && this.#now() >= this.#deadlines.lastPushAt);
+    // A send that has attempted nobody can be undone.
+    const isFinal = (isOver && lease.hasAttempted) || (!isAwaited && this.#isLast);
+    let failure: unknown;
+    await whileTimeIsLeft(this.#deps, this.#deadlines.endsAt, (signal) =>
+      lease.leave(untaken, isFinal, signal),
+    ).catch((caught: unknown) => {
+      failure = caught;
+      observe.recordFailed(this.#slice, caught);
+    });
+    const { status, stored: state } = lease;
+    if (state?.ended !== undefined && status !== 'lost') {
+      const { counts, isRead } = state;
+      observe.delivered(this.#slice, { counts, isRead, isStopped: status === 'stopped', error });
+    }
+    return { status, state, error: error ?? failure };
+  }
+
+  /** Whether nobody has stopped the slice or taken it over, and the project exists. */
+  get #mayContinue(): boolean {
+    const { status } = this.#lease;
+    return (status === 'free' || status === 'mine') && !this.#project.isGone;
+  }
+
+  #pushing(): Parameters<StartPushing>[0] {
+    const { audiences, subscriptions, observe } = this.#deps;
+    const current = this.#project;
+    const lease = this.#lease;
+    const slice = this.#slice;
+    const { project, userIds, content: options, pushesPerSecond, awaitedSince, sentAt } = slice;
+    const { lastPushAt, pushEndAt } = this.#deadlines;
+    const { reached } = lease;
+    const { lastAttemptAfterMs, timeoutMs } = sliceTimeline;
+    const isLast = awaitedSince !== undefined || this.#isLast;
+    return {
+      messages: messagesOf(slice, current.oldWorker),
+      options,
+      classOf: lease.classOf,
+      behind: lease.behind,
+      times: {
+        lastPushAt,
+        endAt: pushEndAt,
+        lastAttemptAt: isLast ? lastPushAt : sentAt + lastAttemptAfterMs + timeoutMs,
+        get pausesAt() {
+          return Math.min(lease.knownAt, current.knownAt) + sliceTimeline.knownForMs;
+        },
+      },
+      isAwaited: awaitedSince !== undefined,
+      pushesPerSecond,
+      isStillWanted:
+        userIds &&
+        (({ user, endpointHash }, signal) =>
+          audiences.isOf(project, userIds[user!]!, endpointHash, signal)),
+      // Transactions on the same part of the counter conflict.
+      group: ({ endpointHash }) => partOf(endpointHash),
+      remove: async (gone, end) => {
+        const hashes = gone.map(({ endpointHash }) => endpointHash);
+        await subscriptions.removeBatch(project, hashes, end);
+      },
+      correctPair: ({ endpointHash }, number, end) =>
+        subscriptions.correctPair(project, endpointHash, number, end),
+      onDelivered: reached && (({ user }) => reached.add(user!)),
+      onEnd: (outcomes) => observe.pushed(slice, outcomes),
+    };
+  }
+
+  #now(): number {
+    return this.#deps.clock().getTime();
   }
 }
 
-/** @returns undefined if nobody may be pushed to. */
-async function claimNext(
-  deps: SliceDependencies,
-  project: CurrentProject,
-  { slice, lease, deadlines }: SliceWork,
-  reading?: Promise<Chunk>,
-): Promise<Chunk | undefined> {
-  const retried = <Result>(call: (signal: AbortSignal) => Promise<Result>) =>
-    whileTimeIsLeft(deps, deadlines.lastChunkAt, call);
-  let first = reading;
-  const chunk = await retried((signal) => {
-    const read = first ?? readChunk(deps, slice, lease.position, signal);
-    first = undefined;
-    return read;
-  });
-  const newest = project.vapid.current.number;
-  const isNewer = chunk.recipients.some(({ vapidPairNumber = 0 }) => vapidPairNumber > newest);
-  if (isNewer) await retried((signal) => project.refresh(signal));
-  if (project.isGone) return undefined;
-  // They must exist before the first push.
-  const counters = lease.status === 'free' ? countersOf(slice) : [];
-  let isClaimed = false;
-  await retried(async (signal) => {
-    const calls = [
-      // If a counter cannot be opened, the lease is extended until it can.
-      isClaimed ? lease.save(signal) : lease.claim(chunk, signal),
-      ...counters.map((counter) => deps.eventCounters.open(counter, signal)),
-    ];
-    const [claim, ...opened] = await Promise.allSettled(calls);
-    if (claim!.status === 'fulfilled') isClaimed = true;
-    const failure = [claim, ...opened].find((call) => call!.status === 'rejected');
-    if (failure && lease.status !== 'lost') throw (failure as PromiseRejectedResult).reason;
-  });
-  return lease.status === 'mine' ? chunk : undefined;
-}
-
-/** Reads the chunk that starts at a position: as many positions as fit in memory. */
+/**
+ * Reads the chunk at the beginning of a range: as many positions as are expected to make one, and more if few of the
+ * subscribers meet the conditions.
+ */
 export async function readChunk(
-  { audiences, clock }: Pick<SliceDependencies, 'audiences' | 'clock'>,
+  deps: Pick<SliceDependencies, 'audiences' | 'clock'>,
   slice: Slice,
-  from: number,
+  { from, to: most }: Range,
   signal: AbortSignal,
 ): Promise<Chunk> {
-  const { project, userIds, consistent, conditions, sentAt, step } = slice;
+  const { project, userIds, consistent, conditions, sentAt, step, pushesPerSecond } = slice;
+  const { audiences, clock } = deps;
   const readAt = clock().getTime();
-  const range = { from, to: Math.min(from + step, slice.to) };
-  const options = { limit: sliceSizes.recipients, consistent, conditions, sentAt, signal };
-  const { recipients, to, unread } = userIds
-    ? await audiences.users(project, userIds, range, options)
-    : await audiences.everyone(project, range, options);
-  return { recipients, readAt, position: to, isRead: to >= slice.to, unread };
+  const enough = Math.min(sliceSizes.chunk, pushesPerSecond * sliceSizes.chunkSeconds) / 2;
+  const recipients: Recipient[] = [];
+  let [to, unread] = [from, 0];
+  do {
+    const range = { from: to, to: Math.min(to + step, most) };
+    const limit = sliceSizes.chunk - recipients.length;
+    const options = { limit, consistent, conditions, sentAt, signal };
+    const read = userIds
+      ? await audiences.users(project, userIds, range, options)
+      : await audiences.everyone(project, range, options);
+    for (const recipient of read.recipients) recipients.push(recipient);
+    ({ to, unread } = read);
+  } while (hasConditions(conditions) && to < most && unread === 0 && recipients.length < enough);
+  // An index has the subscriptions of a user in another order.
+  if (userIds) recipients.sort(byKey);
+  return { range: { from, to }, recipients, readAt, unread };
 }
 
 function countersOf({ project, notificationId, firstCounter, counters, expiresAt }: Slice) {
@@ -163,48 +315,12 @@ function countersOf({ project, notificationId, firstCounter, counters, expiresAt
   );
 }
 
-function pushing(
-  { audiences, subscriptions, observe }: SliceDependencies,
-  current: CurrentProject,
-  { slice, lease, deadlines }: SliceWork,
-): Parameters<StartPushing>[0] {
-  const { project, userIds, content: options, pushesPerSecond, awaitedSince } = slice;
-  const { reached } = lease;
-  return {
-    messages: messagesOf(slice, current.oldWorker),
-    options,
-    times: {
-      lastPushAt: deadlines.lastPushAt,
-      endAt: deadlines.pushEndAt,
-      get pausesAt() {
-        return Math.min(lease.knownAt, current.knownAt) + sliceTimeline.knownForMs;
-      },
-    },
-    isAwaited: awaitedSince !== undefined,
-    pushesPerSecond,
-    isStillWanted:
-      userIds &&
-      (({ user, endpointHash }, signal) =>
-        audiences.isOf(project, userIds[user!]!, endpointHash, signal)),
-    // Transactions on the same part of the counter conflict.
-    group: ({ endpointHash }) => partOf(endpointHash),
-    remove: async (gone, end) => {
-      const hashes = gone.map(({ endpointHash }) => endpointHash);
-      await subscriptions.removeBatch(project, hashes, end);
-    },
-    correctPair: ({ endpointHash }, number, end) =>
-      subscriptions.correctPair(project, endpointHash, number, end),
-    onDelivered: reached && (({ user }) => reached.add(user!)),
-    onEnd: (outcomes) => observe.pushed(slice, outcomes),
-  };
-}
-
 /**
- * One message for each of the slice's event counters; with values, one for each recipient.
+ * One message for each of the slice's event counters; of personal ones, one for each recipient.
  * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
  */
 function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
-  const { notificationId: id, content, values, eventsUrl, eventWindowSeconds, shownSample } = slice;
+  const { notificationId: id, content, eventsUrl, eventWindowSeconds, shownSample } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
     const serialised = (
@@ -217,9 +333,9 @@ function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonl
       const isTooLarge = worker !== undefined && bytes.length > limits.messageBytes;
       return isTooLarge ? serialised(content, undefined, reportsShown) : bytes;
     };
-    if (values !== undefined) {
+    if (slice.values !== undefined || slice.appBadges !== undefined) {
       return ({ user, imported }) =>
-        serialised(rendered(content, values[user!]!), imported && oldWorker);
+        serialised(personalContent(content, slice, user!), imported && oldWorker);
     }
     const variants = (reportsShown: boolean) => ({
       own: serialised(content, undefined, reportsShown),
@@ -245,40 +361,6 @@ function isInSample(endpointHash: Uint8Array, notificationId: string, shownSampl
   const lastBits = new DataView(buffer, byteOffset, byteLength).getUint32(byteLength - 4);
   // The last bits of a UUID of version 7 are random.
   return lastBits % shownSample === Number.parseInt(notificationId.slice(-8), 16) % shownSample;
-}
-
-/** Stores the end of a slice, or for whoever continues it that nobody works on it now. */
-async function leave(
-  deps: SliceDependencies,
-  project: CurrentProject,
-  { slice, lease, deadlines }: SliceWork,
-  error: unknown,
-): Promise<LeftSlice> {
-  const { attempted, unreached } = lease.settled();
-  const isOutOfTime = project.isGone || deps.clock().getTime() >= deadlines.lastPushAt;
-  const isStopped = lease.status === 'stopped';
-  // Nobody of whom it has claimed was pushed to: whoever continues it starts where this one did.
-  const isUntouched = attempted === 0 && lease.hasClaimed && (isOutOfTime || unreached === 0);
-  const isFinal = attempted > 0 && (slice.awaitedSince !== undefined || project.isGone);
-  const ended = isStopped || (!isUntouched && (lease.isRead || isFinal)) ? 'delivered' : undefined;
-  let failure: unknown;
-  if (lease.status !== 'lost' && (ended || lease.mayBeStored)) {
-    failure = await whileTimeIsLeft(deps, deadlines.endsAt, (signal) =>
-      isUntouched && !isStopped ? lease.giveBack(signal) : lease.end(ended, signal),
-    ).then(
-      () => undefined,
-      (caught: unknown) => caught,
-    );
-    if (failure !== undefined) deps.observe.recordFailed(slice, failure);
-  }
-  if (lease.status === 'lost') return { hasEnded: false, state: lease.other, error };
-  const state = lease.stateWith(ended);
-  // Lambda's next attempt stores it.
-  const isLate = failure !== undefined && slice.awaitedSince === undefined;
-  if (ended === undefined || isLate) return { hasEnded: false, state, error: error ?? failure };
-  const { counts, isRead } = state!;
-  deps.observe.delivered(slice, { counts, isRead, isStopped, error });
-  return { hasEnded: true, state, error };
 }
 
 /** The project of a delivery, as it was read last. */

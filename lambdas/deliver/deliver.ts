@@ -4,8 +4,7 @@ import { freeAt } from '../results/summary.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { SliceStore } from '../store/slices.ts';
 import { deadlinesOfFunction, whileTimeIsLeft } from './deadlines.ts';
-import { CurrentProject, deliverSlice, type SliceDependencies } from './deliver-slice.ts';
-import { Lease } from './lease.ts';
+import { CurrentProject, SliceDelivery, type SliceDependencies } from './deliver-slice.ts';
 
 export interface DeliverDependencies extends SliceDependencies {
   readonly slices: Pick<SliceStore, 'write' | 'find'>;
@@ -41,28 +40,26 @@ export async function deliver(
   if (found?.ref !== slice.project) return;
   const project = new CurrentProject(projects, clock, found, readAt);
   let state = before;
-  let lease: Lease | undefined;
   // Nobody claims a stopped slice.
-  while (state?.ended === undefined && state?.stoppedAt === undefined) {
+  for (let n = 1; state?.ended === undefined && state?.stoppedAt === undefined; n += 1) {
     const now = clock().getTime();
     const heldForMs = freeAt(state) - now;
     if (heldForMs >= 0) {
       // The request sees to a slice that its caller waits for.
       if (isAwaited) return;
-      if (now >= deadlines.endsAt) {
+      await sleep(Math.min(heldForMs + 1, Math.max(0, deadlines.endsAt - now)));
+      if (clock().getTime() >= deadlines.endsAt) {
         throw new Error('Another invocation has the slice. Lambda repeats this one.');
       }
-      await sleep(Math.min(heldForMs + 1, deadlines.endsAt - now));
       state = await retried(readState);
       continue;
     }
-    lease = lease?.after(state) ?? new Lease(deps, { slice, by, endsAt: deadlines.endsAt }, state);
-    const left = await deliverSlice(deps, project, { slice, lease, deadlines });
-    if (left.hasEnded || project.isGone) return;
-    if (lease.status !== 'lost') {
-      if (isAwaited && left.error === undefined) return;
-      throw left.error ?? new Error('The time is over; the next attempt continues the slice.');
-    }
+    const work = { slice, state, by: `${by}/${n}`, deadlines };
+    const left = await new SliceDelivery(deps, project, work).run();
     state = left.state;
+    if (left.status === 'lost') continue;
+    if (state?.ended !== undefined || project.isGone) return;
+    if (isAwaited && left.error === undefined) return;
+    throw left.error ?? new Error('The time is over; the next attempt continues the slice.');
   }
 }

@@ -1,9 +1,12 @@
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
-import type { Recipient } from '../../contract/infrastructure/slice.ts';
+import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
 import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
+import { classesOf } from '../../contract/wire/push-services.ts';
 import { interruptedCounts, ReachedUsers } from '../results/summary.ts';
+import type { Range } from '../store/audience.ts';
 import type { SliceEnd } from '../store/items.ts';
 import type { LeaseId, Progress, SliceKey, SliceStore, StoredSlice } from '../store/slices.ts';
+import { isComplete, nextRange, unclaimed, withChunk, withLeft } from './progress.ts';
 
 export interface LeaseDependencies {
   readonly slices: Pick<SliceStore, 'write'>;
@@ -18,20 +21,19 @@ export type LeaseStatus = 'free' | 'mine' | 'stopped' | 'lost';
 
 /** Recipients that are read and claimed at once. */
 export interface Chunk {
+  readonly range: Range;
+  /** All who were read, in the order of their keys. */
   readonly recipients: readonly Recipient[];
   /** Epoch ms at which the reading began. */
   readonly readAt: number;
-  /** Where the next chunk starts, and whether that is the end of the slice. */
-  readonly position: number;
-  readonly isRead: boolean;
-  /** At least this many recipients before that position were left out. */
+  /** At least this many recipients in the range were left out. */
   readonly unread: number;
 }
 
 /** Who wants the lease, and of which slice. */
 export interface Leaseholder {
-  readonly slice: SliceKey & { readonly from: number; readonly userIds?: readonly string[] };
-  /** Unique to the invocation. */
+  readonly slice: SliceKey & Range & Pick<Slice, 'userIds' | 'extraOrigins'>;
+  /** Unique to the lease. */
   readonly by: string;
   /** Epoch ms: the invocation does nothing more. */
   readonly endsAt: number;
@@ -40,132 +42,114 @@ export interface Leaseholder {
 /**
  * An invocation's claim on a slice, and the only writer of its item while it has that. Before recipients are pushed
  * to, {@link claim} stores that they are about to be; so nobody is pushed to twice when the invocation dies. Every
- * write extends the lease. The writes follow each other: one that overtook its predecessor would be refused.
+ * write extends the lease. The writes follow each other. One whose time is over may arrive late: then it does nothing.
  */
 export class Lease {
   status: LeaseStatus = 'free';
-  /** The slice as another invocation has left it, if the lease is `lost`. */
-  other: StoredSlice | undefined;
+  /** The slice as it is stored, as far as this lease knows; undefined if nobody has had it. */
+  stored: StoredSlice | undefined;
   /** Start of the last write that succeeded: then the slice was neither stopped nor another's. Epoch ms. */
   knownAt = 0;
   /** What has become of the recipients that this lease has claimed. */
   settled: () => Counts = () => noCounts;
   /** Which users of the slice a push was delivered to; undefined in a broadcast. */
   readonly reached: ReachedUsers | undefined;
+  /** Names the class of a recipient by its origin. */
+  readonly classOf: (origin: string) => string;
+  /** The classes of which earlier invocations have left somebody behind. */
+  readonly behind: readonly string[];
   readonly #deps: LeaseDependencies;
   readonly #holder: Leaseholder;
-  /** The progress that this lease has started from. */
-  readonly #found: Progress;
-  /** What was found, with the chunks that it has claimed since. */
+  /** What was found, with the chunks that are claimed since. */
   #claimed: Progress;
-  /** The version that is stored: of this lease, or of one that has run out. */
-  #known: LeaseId | undefined;
-  /** Numbers of the last write, and of the last one of an earlier lease of this invocation. */
-  #n: number;
-  readonly #before: number;
-  /** End of the lease. What has been stopped is final after it. */
-  #until = 0;
-  #writing: Promise<unknown> = Promise.resolve();
+  /** Number of the last write. */
+  #n = 0;
 
   /**
    * @param stored the slice as it is, if somebody has had it: its lease has run out. Pushes whose outcome is not stored
    *   count as interrupted.
-   * @param n see {@link after}.
    */
-  constructor(deps: LeaseDependencies, holder: Leaseholder, stored?: StoredSlice, n = 0) {
-    const { from, userIds } = holder.slice;
+  constructor(deps: LeaseDependencies, holder: Leaseholder, stored?: StoredSlice) {
+    const { slice, endsAt } = holder;
     this.#deps = deps;
     this.#holder = holder;
-    this.#n = n;
-    this.#before = n;
-    this.#known = stored?.lease;
-    this.#found =
-      stored?.lease === undefined
-        ? { position: from, isRead: false, claimed: 0, counts: noCounts }
-        : { ...stored, counts: interruptedCounts(stored) };
-    this.#claimed = this.#found;
-    this.reached = userIds && new ReachedUsers(userIds.length, stored?.reached);
+    this.stored = stored;
+    const {
+      position,
+      isRead,
+      claimed,
+      behind,
+      attempts = 0,
+    }: Progress = stored?.lease === undefined
+      ? { position: slice.from, isRead: false, claimed: 0, counts: noCounts }
+      : stored;
+    const counts = stored === undefined ? noCounts : interruptedCounts(stored);
+    const hasTime = endsAt - this.#now() >= sliceTimeline.attemptMs;
+    const tried = attempts + Number(hasTime) || undefined;
+    this.#claimed = { position, isRead, claimed, counts, behind, attempts: tried };
+    this.classOf = classesOf(slice.extraOrigins);
+    this.behind = Object.keys(behind ?? {});
+    this.reached = slice.userIds && new ReachedUsers(slice.userIds.length, stored?.reached);
   }
 
-  /** A new lease of this invocation, which starts from what another one has left. */
-  after(stored: StoredSlice | undefined): Lease {
-    return new Lease(this.#deps, this.#holder, stored, this.#n);
+  /** Where the next chunk may lie; undefined if all is claimed. */
+  get next(): Range | undefined {
+    const { to } = this.#holder.slice;
+    return isComplete(this.#claimed, to) ? undefined : nextRange(this.#claimed, to);
   }
 
-  /** Whether a write of this lease may be stored. */
-  get mayBeStored(): boolean {
-    return this.status !== 'lost' && this.#n > this.#before;
+  get attempts(): number {
+    return this.#claimed.attempts ?? 0;
   }
 
-  /** Whether it has claimed anybody. */
-  get hasClaimed(): boolean {
-    return this.#claimed.claimed > this.#found.claimed;
+  /** Whether somebody of the slice was attempted, also by an earlier invocation. */
+  get hasAttempted(): boolean {
+    return this.#claimed.counts.attempted + this.settled().attempted > 0;
   }
 
-  /** Where the next chunk starts. */
-  get position(): number {
-    return this.#claimed.position;
-  }
-
-  /** Whether all recipients were read. */
-  get isRead(): boolean {
-    return this.#claimed.isRead;
-  }
-
-  /** The slice as this invocation leaves it. Undefined if nobody has had it. */
-  stateWith(ended: SliceEnd | undefined): StoredSlice | undefined {
-    if (this.#known === undefined) return undefined;
-    return {
-      ...this.#settledOf(this.#claimed),
-      lease: { ...this.#known, until: this.#now() },
-      ended,
-      stoppedAt: this.status === 'stopped' ? this.knownAt : undefined,
-    };
+  /** Those of a chunk who are not claimed yet. */
+  unclaimed({ range, recipients }: Pick<Chunk, 'range' | 'recipients'>): readonly Recipient[] {
+    return unclaimed(this.#claimed, range.from, recipients, this.classOf);
   }
 
   /** Only if this returns `mine`, the recipients may be pushed to. */
-  claim({ position, isRead, recipients, unread }: Chunk, signal: AbortSignal) {
-    return this.#inTurn(async () => {
-      if (this.status === 'stopped') return 'stopped';
-      const { claimed, counts } = this.#claimed;
-      const next = {
-        position,
-        isRead,
-        claimed: claimed + recipients.length + unread,
-        counts: addCounts(counts, { ...noCounts, unreached: unread }),
-      };
-      return this.#write(next, signal);
-    });
+  async claim({ range, recipients, unread }: Chunk, signal: AbortSignal): Promise<LeaseStatus> {
+    if (this.status === 'stopped') return 'stopped';
+    const next = withChunk(this.#claimed, range, recipients, unread, this.classOf);
+    return this.#write(next, signal);
   }
 
   /** Stores what is settled. */
   save(signal: AbortSignal): Promise<LeaseStatus> {
-    return this.#inTurn(() => this.#write(this.#claimed, signal));
+    return this.#write(this.#claimed, signal);
   }
 
-  /** Stores that the slice has ended. Undefined: that this invocation does no more for it. */
-  end(ended: SliceEnd | undefined, signal: AbortSignal): Promise<LeaseStatus> {
-    return this.#inTurn(() => this.#write(this.#claimed, signal, { ended }));
-  }
-
-  /** Stores the progress that was found: nobody whom this lease has claimed was pushed to. */
-  giveBack(signal: AbortSignal): Promise<LeaseStatus> {
-    this.#claimed = this.#found;
-    this.settled = () => noCounts;
-    return this.end(undefined, signal);
-  }
-
-  #inTurn(write: () => Promise<LeaseStatus>): Promise<LeaseStatus> {
-    const writing = this.#writing.then(() => (this.status === 'lost' ? 'lost' : write()));
-    this.#writing = writing.catch(() => {});
-    return writing;
+  /**
+   * Stores that this invocation does no more for the slice.
+   * @param untaken whom it has claimed and not started.
+   * @param isFinal whether nobody continues the slice.
+   */
+  async leave(
+    untaken: ReadonlyMap<string, readonly Recipient[]>,
+    isFinal: boolean,
+    signal: AbortSignal,
+  ): Promise<LeaseStatus> {
+    const knewStop = this.status === 'stopped';
+    const left = withLeft(this.#claimed, untaken, isFinal || knewStop);
+    const isEnd = isFinal || knewStop || isComplete(left, this.#holder.slice.to);
+    // It is as it was found.
+    if (this.#n === 0 && !isEnd) return this.status;
+    const status = await this.#write(left, signal, { ended: isEnd ? 'delivered' : undefined });
+    // The stop refuses the first write that does not know it.
+    return status === 'stopped' && !knewStop ? this.leave(untaken, true, signal) : status;
   }
 
   async #write(
-    claimed: Progress,
+    progress: Progress,
     signal: AbortSignal,
     end?: { readonly ended: SliceEnd | undefined },
   ): Promise<LeaseStatus> {
+    if (this.status === 'lost') return 'lost';
     const { slice, by, endsAt } = this.#holder;
     const startedAt = this.#now();
     this.#n += 1;
@@ -173,41 +157,47 @@ export class Lease {
     const knowsStop = this.status === 'stopped';
     const event = { kind: 'write', id, known: this.#known, knowsStop } as const;
     const until = end ? startedAt : Math.min(startedAt + sliceTimeline.leaseMs, endsAt);
-    const write = { ...this.#settledOf(claimed), ...end, event, until };
-    const refused = await this.#deps.slices.write(slice, write, signal);
+    const written: Progress = {
+      ...progress,
+      isRead: isComplete(progress, slice.to),
+      counts: addCounts(progress.counts, this.settled()),
+      reached: this.reached?.bits(),
+    };
+    const refused = await this.#deps.slices.write(
+      slice,
+      { ...written, ...end, event, until },
+      signal,
+    );
+    // It was given up, and a later one says more.
+    if (id.n !== this.#n) return this.status;
     if (refused === undefined || refused.refusal === 'stored') {
-      this.#known = id;
-      this.#claimed = claimed;
-      this.#until = until;
+      const stoppedAt = this.stored?.stoppedAt;
+      this.stored = { ...written, lease: { ...id, until }, ended: end?.ended, stoppedAt };
+      if (!end) this.#claimed = progress;
       if (this.status === 'stopped') return 'stopped';
       this.knownAt = startedAt;
       this.status = 'mine';
-    } else if (
-      refused.refusal === 'stopped' &&
-      refused.slice.lease?.by === by &&
-      this.#until >= startedAt
-    ) {
+    } else if (refused.refusal === 'stopped' && this.#isHeld(refused.slice, startedAt)) {
       this.status = 'stopped';
-      // Only a claim must not be stored.
-      return claimed === this.#claimed ? this.#write(claimed, signal, end) : 'stopped';
+      this.stored = refused.slice;
     } else {
       this.status = 'lost';
-      this.other = refused.slice;
+      this.stored = refused.slice;
     }
     return this.status;
   }
 
-  #now(): number {
-    return this.#deps.clock().getTime();
+  /** Whether it still holds a slice that was stopped: the counts of others are final. */
+  #isHeld({ lease }: StoredSlice, now: number): boolean {
+    return lease?.by === this.#holder.by && lease.until >= now;
   }
 
-  #settledOf({ position, isRead, claimed, counts }: Progress): Progress {
-    return {
-      position,
-      isRead,
-      claimed,
-      counts: addCounts(counts, this.settled()),
-      reached: this.reached?.bits(),
-    };
+  /** The version that is stored: of this lease, or of one that has run out. */
+  get #known(): LeaseId | undefined {
+    return this.stored?.lease && { by: this.stored.lease.by, n: this.stored.lease.n };
+  }
+
+  #now(): number {
+    return this.#deps.clock().getTime();
   }
 }

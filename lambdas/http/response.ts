@@ -57,12 +57,14 @@ export function asServiceError(error: unknown, requestId: string): ServiceError 
   return new ServiceError('internal_error', message, { cause: error });
 }
 
-function responseOf({ code, message, issues, retryAfterSeconds }: ServiceError): HttpResponse {
+function responseOf(error: ServiceError): HttpResponse {
+  const { code, message, issues, retryAfterSeconds, location } = error;
   const body: ErrorBody = { error: { code, message, issues } };
   const { status } = errorTable[code];
   return respond(status, body, {
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(retryAfterSeconds !== undefined && { 'Retry-After': String(retryAfterSeconds) }),
+    ...(location !== undefined && { Location: location }),
   });
 }
 

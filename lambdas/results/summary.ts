@@ -36,10 +36,11 @@ export function summaryOf(notification: Sent, slices: SliceStates, now: Date): S
 
 /** The counts after the last work on the slices. */
 export function finalCounts({ division }: Pick<Sent, 'division'>, slices: SliceStates): Counts {
-  const total = slices.reduce(
-    (sum, slice) => (slice === undefined ? sum : addCounts(sum, interruptedCounts(slice))),
-    noCounts,
-  );
+  const total = slices.reduce((sum, slice) => {
+    if (slice === undefined) return sum;
+    const unreached = passedOver(slice);
+    return [interruptedCounts(slice), { ...noCounts, unreached }].reduce(addCounts, sum);
+  }, noCounts);
   if (slices.every(isComplete)) return total;
   const missing = (expectedSubscribers(division) ?? 0) - total.attempted;
   // Some may have subscribed since they were counted: they must not hide who was not reached.
@@ -56,6 +57,11 @@ export function interruptedCounts({ claimed, counts }: Progress): Counts {
   if (pending <= 0) return counts;
   const interrupted = { attempted: pending, failed: pending, failures: { interrupted: pending } };
   return addCounts(counts, { ...noCounts, ...interrupted });
+}
+
+/** Recipients before the position of a slice who are not claimed. */
+export function passedOver({ behind = {} }: Pick<Progress, 'behind'>): number {
+  return Object.values(behind).reduce((sum, { passed }) => sum + passed, 0);
 }
 
 /** Whether all recipients of a slice were read. */
@@ -105,7 +111,10 @@ function leftAt(
   if (slice?.stoppedAt !== undefined) return leasedUntil ?? 0;
   const { startWithinMs, timeoutMs, clockDifferenceMs } = sliceTimeline;
   if (!respondedAsync) {
-    return (leasedUntil ?? sentAt.getTime() + sendTimeline.timeoutMs) + clockDifferenceMs;
+    // Its request may still end it.
+    return (
+      Math.max(leasedUntil ?? 0, sentAt.getTime() + sendTimeline.timeoutMs) + clockDifferenceMs
+    );
   }
   // A repetition may be throttled until its event is too old, and then runs as long as a function may.
   const lastEndAt = sentAt.getTime() + startWithinMs + timeoutMs;

@@ -1,9 +1,11 @@
 import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { pathOf } from '../../contract/text/addresses.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { SendResult } from '../../contract/wire/notification.ts';
-import { isInProgress, type NotificationStatus } from '../../contract/wire/notification-status.ts';
+import type { NotificationStatus } from '../../contract/wire/notification-status.ts';
 import { limitOf, type SigningProject } from '../../contract/wire/project.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { readChunk } from '../deliver/deliver-slice.ts';
 import {
@@ -24,7 +26,7 @@ import {
   type Sending,
   sendingOf,
 } from './sending.ts';
-import { type Supervised, supervise } from './supervise.ts';
+import { type Supervised, Supervision } from './supervise.ts';
 
 export type SendOutcome = (
   | { readonly kind: 'sent'; readonly result: SendResult }
@@ -38,6 +40,8 @@ export type SendOutcome = (
  * Sends one notification. It takes one unit of the month whatever the size of the audience, and returns the unit if
  * nothing was attempted because of a fault here. A repeated request gets the response of the first one, or continues
  * what that one has left.
+ * @throws {ServiceError} `unavailable` if nothing was sent, `outcome_unknown` if this request does not know all of what
+ *   was.
  */
 export async function send(
   deps: SendDependencies,
@@ -66,26 +70,24 @@ async function begin(
   sending: Sending,
   cap: number | null,
 ): Promise<SendOutcome> {
-  const { call, notification, slices, deadlines } = sending;
+  const { call, notification, slices, lastPushAt } = sending;
   // The transaction decides. What it would refuse needs no audience.
   if (call.sent !== undefined && roomBelow(cap, call.sent) === 0) {
     throw capReached(cap, call.sentAt);
   }
   assertTimeIsLeft(deps, sending);
-  const msLeft = deadlines.lastPushAt - deps.clock().getTime();
   const [slice] = slices;
-  const reading = call.respondAsync
-    ? undefined
-    : readChunk(deps, slice!, slice!.from, deps.abortAfter(msLeft));
+  const untilLastPush = deps.abortAfter(lastPushAt - deps.clock().getTime());
+  const reading = call.respondAsync ? undefined : readChunk(deps, slice!, slice!, untilLastPush);
   // It is repeated where it is awaited.
   reading?.catch(() => {});
   let begun: Awaited<ReturnType<typeof deps.sends.begin>>;
   try {
-    begun = await whileTimeIsLeft(deps, deadlines.lastPushAt, (signal) =>
+    begun = await whileTimeIsLeft(deps, lastPushAt, (signal) =>
       deps.sends.begin(notification, call.requestId, cap, signal),
     );
   } catch (error) {
-    return cancel(deps, sending, [], error);
+    return cancel(deps, sending, { states: [], isDone: false, mayHaveBegun: false, error });
   }
   switch (begun) {
     case 'project_gone':
@@ -98,27 +100,30 @@ async function begin(
     case 'repeated':
       return repeat(deps, sending);
     case 'begun': {
-      const supervised = await supervise(deps, sending, [], reading);
-      const { isKnown, states, error } = supervised;
-      return isKnown && hasSentNothing(sending, supervised)
-        ? cancel(deps, sending, states, error ?? outOfTime())
-        : outcomeOf(deps, sending, supervised);
+      const supervision = new Supervision(deps, sending, []);
+      const supervised = await (call.respondAsync
+        ? supervision.handOver(false)
+        : supervision.deliver(reading));
+      const outcome = outcomeOf(deps, sending, supervised);
+      if (outcome !== undefined) return outcome;
+      if (hasAttempted(sending, supervised.states)) throw outcomeUnknown(sending);
+      return cancel(deps, sending, supervised);
     }
   }
 }
 
 /**
- * The response to a repeated request: that of the first one if its notification is delivered, or Lambda has it. If the
+ * The response to a repeated request: that of the first one, if its notification is delivered or functions have it. If the
  * first request may still work on it, the caller has to wait. If that is over, this request continues it. It never
  * cancels it: the first one may have had its response.
  */
 async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOutcome> {
-  const { call, notification, deadlines } = sending;
+  const { call, notification } = sending;
   const { project, keyed } = notification;
   const { keyHash, requestHash } = keyed!;
   const now = deps.clock();
   const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
-    whileTimeIsLeft(deps, deadlines.lastPushAt, attempt);
+    whileTimeIsLeft(deps, sending.lastPushAt, attempt);
   const earlier =
     call.earlier ?? (await retried((signal) => deps.sends.earlier(project, keyHash, now, signal)));
   // The first request has just returned its unit.
@@ -139,21 +144,14 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   if (states.some((slice) => slice?.ended === 'cancelled')) throw requestInProgress(1);
 
   const { respondedAsync } = stored.division;
-  const { status } = summaryOf(stored, states, now);
-  const accepted = { kind: 'accepted', id: stored.id, status } as const;
-  if (states.every((slice) => isOver(slice, now)) && !isInProgress(status)) {
-    return respondedAsync ? accepted : sentOutcome(continued, states);
-  }
+  const isAccepted = states.every(
+    (slice) => isOver(slice, now) || (respondedAsync && freeAt(slice) >= now.getTime()),
+  );
+  if (isAccepted) return respondTo(deps, continued, states);
   const ownedUntil = earlier.ownedAt + sendTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
-  const isOwned = now.getTime() <= ownedUntil;
-  if (respondedAsync) {
-    // By a function, which Lambda repeats. The owner of the send may be dead.
-    const isHeld = (slice: SliceStates[number]) =>
-      freeAt(slice) >= now.getTime() && slice?.lease?.by !== earlier.ownedBy;
-    const isElsewhere = states.every((slice) => isOver(slice, now) || isHeld(slice));
-    if (isElsewhere || (isOwned && earlier.handedOver)) return accepted;
+  if (now.getTime() <= ownedUntil) {
+    throw requestInProgress(Math.ceil((ownedUntil - now.getTime()) / 1000) + 1);
   }
-  if (isOwned) throw requestInProgress(Math.ceil((ownedUntil - now.getTime()) / 1000) + 1);
   assertTimeIsLeft(deps, sending);
   await expectSending(deps, sending);
   const isOwner = await retried((signal) =>
@@ -161,82 +159,78 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   );
   if (!isOwner) throw requestInProgress(1);
   await retried((signal) => continued.project.refresh(signal));
-  const supervised = await supervise(deps, continued, states);
+  const supervision = new Supervision(deps, continued, states);
+  const supervised = await (respondedAsync ? supervision.handOver(true) : supervision.deliver());
+  const outcome = outcomeOf(deps, continued, supervised);
+  if (outcome !== undefined) return outcome;
+  if (respondedAsync) throw requestInProgress(1);
+  if (supervised.mayHaveBegun || hasAttempted(continued, supervised.states)) {
+    throw outcomeUnknown(continued);
+  }
   // The next repetition continues.
-  if (hasSentNothing(continued, supervised)) throw supervised.error ?? outOfTime();
-  return outcomeOf(deps, continued, supervised);
+  throw notSent(supervised.error, kept(continued));
 }
 
-/** Whether there was somebody to send to, and nobody was attempted or will be. */
-function hasSentNothing({ notification }: Sending, { states, hasBegun }: Supervised): boolean {
-  if (notification.division.respondedAsync) return !hasBegun;
-  const { attempted, unreached } = finalCounts(notification, states);
-  return attempted === 0 && unreached > 0 && !isStopped(notification, states);
-}
-
-/** The response to a request that has done what it could. */
-async function outcomeOf(
+/** The response to a request that knows what has become of its notification; undefined for any other. */
+function outcomeOf(
   deps: SendDependencies,
   sending: Sending,
-  { states, isHandedOver }: Supervised,
-): Promise<SendOutcome> {
+  { states, isDone }: Supervised,
+): SendOutcome | undefined {
+  if (!isDone) return undefined;
   const { notification, slices } = sending;
-  if (notification.division.respondedAsync) {
-    if (isHandedOver) await markHandedOver(deps, sending);
-    return { kind: 'accepted', id: notification.id, status: 'sending' };
-  }
+  if (notification.division.respondedAsync) return respondTo(deps, sending, states);
   const counts = finalCounts(notification, states);
+  const isOfSomebody = counts.attempted > 0 || counts.unreached === 0;
+  if (!isOfSomebody && !isStopped(notification, states)) return undefined;
   deps.observe.responded(slices[0]!, counts, isStopped(notification, states));
-  return sentOutcome(sending, states);
+  return respondTo(deps, sending, states);
 }
 
-/** Tells a repeated request that Lambda will deliver the notification. */
-async function markHandedOver(deps: SendDependencies, sending: Sending): Promise<void> {
-  const { call, notification, slices, deadlines } = sending;
-  const { project, keyed } = notification;
-  if (keyed === undefined) return;
-  try {
-    await whileTimeIsLeft(deps, deadlines.endsAt, (signal) =>
-      deps.sends.handedOver(project, keyed.keyHash, call.requestId, signal),
-    );
-  } catch (error) {
-    deps.observe.recordFailed(slices[0]!, error);
-  }
+/** The response in the form of the first request. */
+function respondTo(deps: SendDependencies, sending: Sending, states: SliceStates): SendOutcome {
+  const { notification } = sending;
+  if (!notification.division.respondedAsync) return sentOutcome(sending, states);
+  const { status } = summaryOf(notification, states, deps.clock());
+  return { kind: 'accepted', id: notification.id, status };
+}
+
+/** Whether anybody was attempted, as far as this request knows. */
+function hasAttempted({ notification }: Sending, states: SliceStates): boolean {
+  return finalCounts(notification, states).attempted > 0;
 }
 
 /**
  * Undoes what may have begun of a send that has attempted nothing, so that a repeated request starts from the
  * beginning. If that fails until the end, a repeated request continues what is stored.
- * @returns the response if the send is kept, because it was stopped or other functions deliver it.
- * @throws the error otherwise.
+ * @param supervised what the request knows of the slices.
+ * @returns the response if the send was stopped.
  */
 async function cancel(
   deps: SendDependencies,
   sending: Sending,
-  known: SliceStates,
-  error: unknown,
+  { mayHaveBegun, error }: Supervised,
 ): Promise<SendOutcome> {
-  const { call, notification, slices, deadlines, signal } = sending;
-  const { id, division } = notification;
+  const { call, notification, slices, endsAt } = sending;
+  const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
+    whileTimeIsLeft(deps, endsAt, attempt);
   let outcome: Awaited<ReturnType<typeof deps.sends.cancel>>;
   try {
-    outcome = await whileTimeIsLeft(deps, deadlines.endsAt, (until) =>
-      deps.sends.cancel(notification, call.requestId, until),
-    );
+    outcome = await retried((signal) => deps.sends.cancel(notification, call.requestId, signal));
   } catch (failure) {
     deps.observe.cancelFailed(slices[0]!, failure);
-    throw error;
+    throw mayHaveBegun ? outcomeUnknown(sending) : notSent(error, kept(sending));
   }
-  if (outcome === 'cancelled') throw error;
+  if (outcome === 'cancelled') throw notSent(error, undone);
   const numbers = slices.map(({ slice }) => slice);
-  const states = await deps.slices.find(id, numbers, signal).catch(() => known);
-  if (!division.respondedAsync)
-    return sentOutcome(
-      sending,
-      numbers.map((number) => states[number]),
-    );
-  const { status } = summaryOf(notification, states, deps.clock());
-  return { kind: 'accepted', id, status: outcome === 'stopped' ? 'stopped' : status };
+  const states = await retried((signal) =>
+    deps.slices.find(notification.id, numbers, signal),
+  ).catch(() => []);
+  // It was stopped, or functions have it.
+  const isDone = numbers.every((number) => isOver(states[number], deps.clock()));
+  const known = outcomeOf(deps, sending, { states, isDone, mayHaveBegun, error });
+  if (known === undefined) throw outcomeUnknown(sending);
+  return known;
 }
 
 /** The response with the counts, as if all work on the slices had ended. @param slices all of them. */
@@ -265,17 +259,37 @@ function sentOutcome({ call, notification }: Sending, slices: SliceStates): Send
   };
 }
 
-function assertTimeIsLeft({ clock }: SendDependencies, { deadlines }: Sending): void {
+function assertTimeIsLeft({ clock }: SendDependencies, { lastPushAt }: Sending): void {
   // Later, what begins could not be undone in time.
-  if (clock().getTime() > deadlines.lastPushAt) throw outOfTime();
+  if (clock().getTime() > lastPushAt) throw notSent(undefined, undone);
 }
 
-/** The response to a send for which no time was left. */
-function outOfTime(): ServiceError {
+const undone = 'Nothing was sent, and nothing counts against the month. Try again in a second.';
+
+/** What a request says that could not undo its send. */
+function kept({ notification }: Sending): string {
+  const counts = 'Nothing was sent, but the notification counts against the month';
+  return notification.keyed === undefined
+    ? `${counts}. Try again in a second.`
+    : `${counts}. Repeat the request with the same Idempotency-Key to send it.`;
+}
+
+/** The response to a send that has attempted nobody. A fault of the code stays one. */
+function notSent(cause: unknown, consequence: string): unknown {
+  if (cause !== undefined && !(cause instanceof ServiceError)) return cause;
+  const message = `The database or Lambda was too slow. ${consequence}`;
+  return new ServiceError('unavailable', message, { retryAfterSeconds: 1, cause });
+}
+
+/** Somebody may have been attempted, and this request does not know all of what became of it. */
+function outcomeUnknown({ call, notification, slices }: Sending): ServiceError {
+  const { id: notificationId } = notification;
+  const { projectId } = slices[0]!;
   return new ServiceError(
-    'unavailable',
-    'The database was too slow: nothing was sent. Try again in a second.',
-    { retryAfterSeconds: 1 },
+    'outcome_unknown',
+    `The notification ${notificationId} may have been sent to some of its recipients. Read it to learn to how many; ` +
+      'repeat the request only with the same Idempotency-Key.',
+    { location: call.baseUrl + pathOf(routes.getNotification, { projectId, notificationId }) },
   );
 }
 

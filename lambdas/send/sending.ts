@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { pathOf } from '../../contract/text/addresses.ts';
 import { conditionsOf, hasConditions } from '../../contract/wire/content.ts';
@@ -6,11 +7,15 @@ import { ServiceError } from '../../contract/wire/errors.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
-import { namesIn, rendered, type Values } from '../../contract/wire/placeholders.ts';
+import {
+  namesIn,
+  type Personal,
+  personalContent,
+  type Values,
+} from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { contentOf } from '../../contract/wire/send-fields.ts';
-import { type Deadlines, deadlinesOfRequest } from '../deliver/deadlines.ts';
 import type { DeliverDependencies } from '../deliver/deliver.ts';
 import { CurrentProject } from '../deliver/deliver-slice.ts';
 import type { Parts } from '../store/counters.ts';
@@ -40,6 +45,8 @@ export interface SendDependencies extends DeliverDependencies {
   readonly monthlyCap: number;
   /** Pushes per second over all functions that deliver a notification. */
   readonly pushesPerSecond: number;
+  /** Accepted origins besides the push services that are known by name. */
+  readonly extraOrigins: readonly string[];
 }
 
 export interface SendCall {
@@ -72,12 +79,15 @@ export interface Sending {
   readonly project: CurrentProject;
   readonly notification: NewNotification;
   readonly slices: readonly Slice[];
-  readonly deadlines: Deadlines;
+  /** Epoch ms. See `sendTimeline`. */
+  readonly lastPushAt: number;
+  readonly slicesEndAt: number;
+  readonly endsAt: number;
   /** Aborts when the response leaves. */
   readonly signal: AbortSignal;
 }
 
-/** The users that a request is for, with the values that its placeholders use; undefined for a broadcast. */
+/** The users that a request is for, with the values that its placeholders use, and their numbers; undefined for a broadcast. */
 export function usersOf({ userIds, recipients, ...content }: ParsedSendRequest): Users | undefined {
   if (recipients === undefined) return userIds && { userIds };
   const names = namesIn(content);
@@ -86,6 +96,9 @@ export function usersOf({ userIds, recipients, ...content }: ParsedSendRequest):
   return {
     userIds: recipients.map(({ userId }) => userId),
     values: names.length === 0 ? undefined : recipients.map(used),
+    appBadges: recipients.some(({ appBadge }) => appBadge !== undefined)
+      ? recipients.map(({ appBadge = null }) => appBadge)
+      : undefined,
   };
 }
 
@@ -95,15 +108,18 @@ export function newSending(
   project: SigningProject,
   call: SendCall,
 ): Sending {
-  const deadlines = deadlinesOfRequest(call.startedAt.getTime());
+  const startedAt = call.startedAt.getTime();
+  const endsAt = startedAt + sendTimeline.endMs;
   const notification = newNotification(deps, project, call);
   return {
     call,
     notification,
-    deadlines,
+    lastPushAt: startedAt + sendTimeline.lastPushMs,
+    slicesEndAt: startedAt + sendTimeline.slicesEndMs,
+    endsAt,
     slices: slicesOfNotification(deps, project.projectId, call, notification),
     project: new CurrentProject(deps.projects, deps.clock, project, call.sentAt.getTime()),
-    signal: deps.abortAfter(Math.max(0, deadlines.endsAt - deps.clock().getTime())),
+    signal: deps.abortAfter(Math.max(0, endsAt - deps.clock().getTime())),
   };
 }
 
@@ -142,6 +158,7 @@ function newNotification(
       conditions,
       ...divide(audience, pace, respondAsync),
       shownSample: hasConditions(conditions) ? undefined : shownSampleOf(audience, settings),
+      extraOrigins: deps.extraOrigins.length === 0 ? undefined : deps.extraOrigins,
       respondedAsync: respondAsync,
     },
     keyed:
@@ -166,12 +183,13 @@ function slicesOfNotification(
 ): readonly Slice[] {
   const audience: Audience =
     'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
-  const { conditions, shownSample, respondedAsync } = division;
+  const { conditions, shownSample, extraOrigins = [], respondedAsync } = division;
   const common = {
     projectId,
     project,
     content,
     conditions,
+    extraOrigins,
     shownSample,
     notificationId: id,
     requestId: call.requestId,
@@ -196,16 +214,17 @@ export function largestMessage(
   const lastCounter = division.slices * division.countersPerSlice - 1;
   const url = eventCounterUrl(eventsUrl, lastCounter);
   const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
-  const values = 'userIds' in audience ? audience.values : undefined;
+  const personal: Personal = 'userIds' in audience ? audience : {};
+  const own = personal.values ?? personal.appBadges;
   let largest = 0;
-  for (const [index, one] of (values ?? [{}]).entries()) {
-    const own = values ? rendered(content, one) : content;
-    const message = pushMessage(id, own, url, windowSeconds, division.shownSample === undefined);
+  for (let index = 0; index < (own?.length ?? 1); index++) {
+    const one = personalContent(content, personal, index);
+    const message = pushMessage(id, one, url, windowSeconds, division.shownSample === undefined);
     const bytes = Buffer.byteLength(JSON.stringify(message));
     largest = Math.max(largest, bytes);
     const excess = bytes - limits.messageBytes;
     if (excess <= 0) continue;
-    const which = values === undefined ? '' : ` for recipients[${index}]`;
+    const which = own === undefined ? '' : ` for recipients[${index}]`;
     throw new ServiceError(
       'payload_too_large',
       `The notification${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,

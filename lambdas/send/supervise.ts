@@ -2,217 +2,209 @@ import { setMaxListeners } from 'node:events';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
-import { type Deadlines, whileTimeIsLeft } from '../deliver/deadlines.ts';
-import { deliverSlice } from '../deliver/deliver-slice.ts';
+import { deadlinesOfRequest, whileTimeIsLeft } from '../deliver/deadlines.ts';
+import { SliceDelivery } from '../deliver/deliver-slice.ts';
 import { type Chunk, Lease } from '../deliver/lease.ts';
 import { finalCounts, freeAt, isOver, type SliceStates } from '../results/summary.ts';
 import type { SendDependencies, Sending } from './sending.ts';
 
-/** What a request knows of the slices when it ends. */
+/** What a request knows when it has done what it could. */
 export interface Supervised {
+  /** The slices as they are stored, as far as it knows. */
   readonly states: SliceStates;
-  /** Whether no state has changed unseen: the last read of them has succeeded. */
-  readonly isKnown: boolean;
-  /** Whether each slice is over, or Lambda has its invocation. */
-  readonly isHandedOver: boolean;
-  /** Whether this is so for any of them, or somebody was attempted. */
-  readonly hasBegun: boolean;
+  /** Whether each slice is over, or, if nobody waits, a function has it. */
+  readonly isDone: boolean;
+  /** Whether functions may have attempted somebody without its knowledge: it has started some, and could not look. */
+  readonly mayHaveBegun: boolean;
   /** Why a slice was left early, if a call failed. */
   readonly error: unknown;
 }
 
 /** Ms between two looks at the slices that others deliver. */
 const pollMs = 200;
-/** Ms that are left for the response after the last look, and after the work on a slice. */
-const lastLookMs = 1000;
 
-/**
- * A function would finish a slice that nobody waits for. Delivered here, its chunks are so small, and the last one is
- * claimed so early, that all of their recipients are attempted in time: the rest is left to a function.
- */
-const chunkPart = 4;
-const lastChunkBeforeMs = 10_000;
-
-/**
- * Has all slices of a notification delivered: starts by Lambda what nobody has, and delivers here what nobody has
- * taken after some seconds. Leases prevent that anybody is pushed to twice. If a caller waits, one slice is delivered
- * here at once, and the request waits until all are over; otherwise until Lambda has each that is not.
- * @param states of the slices, as an earlier request has left them.
- * @param reading the first chunk of the first slice, if nobody has had it.
- */
-export async function supervise(
-  deps: SendDependencies,
-  sending: Sending,
-  states: SliceStates,
-  reading?: Promise<Chunk>,
-): Promise<Supervised> {
-  const ended = new AbortController();
-  // Each start that waits listens.
-  setMaxListeners(0, ended.signal);
-  const supervision = new Supervision(deps, sending, states, ended.signal);
-  try {
-    return await supervision.run(reading);
-  } finally {
-    ended.abort();
-  }
-}
-
-class Supervision {
+/** Sees to the slices of a notification: leases prevent that anybody is pushed to twice. */
+export class Supervision {
   readonly #deps: SendDependencies;
   readonly #sending: Sending;
-  readonly #isAwaited: boolean;
-  readonly #deadlines: Deadlines;
   readonly #states: SliceStates[number][];
   readonly #startedAt: number;
-  readonly #ended: AbortSignal;
+  readonly #ended = new AbortController();
   /** Slices whose invocations Lambda has accepted. */
   readonly #accepted = new Set<Slice>();
-  readonly #leases = new Map<Slice, Lease>();
-  #isKnown = true;
+  #leases = 0;
+  /** Whether any invocation was started, and whether the last look has succeeded. */
+  #hasStarted = false;
+  #hasLooked = false;
+  /** When the states were read: epoch ms. A lease that has run out since may have been extended meanwhile. */
+  #readAt: number;
   #error: unknown;
 
-  constructor(deps: SendDependencies, sending: Sending, states: SliceStates, ended: AbortSignal) {
-    const { deadlines, notification } = sending;
+  /** @param states of the slices, as an earlier request has left them. */
+  constructor(deps: SendDependencies, sending: Sending, states: SliceStates) {
     this.#deps = deps;
     this.#sending = sending;
-    this.#isAwaited = !notification.division.respondedAsync;
-    this.#deadlines = {
-      ...deadlines,
-      endsAt: deadlines.endsAt - lastLookMs,
-      ...(!this.#isAwaited && { lastChunkAt: deadlines.lastPushAt - lastChunkBeforeMs }),
-    };
     this.#states = sending.slices.map((_, index) => states[index]);
     this.#startedAt = this.#now();
-    this.#ended = ended;
+    this.#readAt = this.#startedAt;
+    // Each start that waits listens.
+    setMaxListeners(0, this.#ended.signal);
   }
 
-  async run(reading?: Promise<Chunk>): Promise<Supervised> {
-    const open = this.#sending.slices.filter((slice) => this.#isFree(slice));
-    const own = this.#isAwaited ? open.shift() : undefined;
-    const starts = Promise.all(open.map((slice) => this.#start(slice)));
+  /**
+   * Has all slices delivered in time: one here at once, the others by functions, and here what nobody has taken after
+   * some seconds. What nobody delivers any more is ended, so that it stays as the response says.
+   * @param reading the first chunk of the first slice, if nobody has had it.
+   */
+  async deliver(reading?: Promise<Chunk>): Promise<Supervised> {
+    const [own, ...others] = this.#slices(this.#isFree);
+    for (const slice of others) void this.#start(slice);
     if (own !== undefined) await this.#deliver(own, reading);
-    else await Promise.race([starts, this.#pause(sliceTimeline.startedWithinMs)]);
-    while (!this.#isDone() && this.#now() < this.#looksUntil()) {
+    while (this.#slices(this.#isOpen).length > 0 && this.#now() < this.#looksUntil()) {
       await this.#look();
-      const free = this.#sending.slices.find((slice) => this.#mayBeDelivered(slice));
+      const free = this.#slices(this.#mayBeDelivered)[0];
       if (free !== undefined) {
-        if (!this.#accepted.has(free) && !this.#leases.has(free)) this.#deps.observe.notTaken(free);
+        if (others.includes(free)) this.#reportUnlessTaken(free);
         await this.#deliver(free);
       }
       // What has failed is tried again, but not at once.
-      if (free === undefined || this.#isOpen(free)) await this.#pause(pollMs);
+      if (free === undefined || this.#isOpen(free)) await this.#pause();
     }
-    if (this.#isAwaited && !this.#isDone()) await this.#look();
-    return this.#outcome();
+    if (this.#hasAttempted()) {
+      await this.#look();
+      await Promise.all(this.#slices(this.#isFree).map((slice) => this.#end(slice)));
+    }
+    return this.#supervised(this.#slices(this.#isOpen).length === 0);
   }
 
-  #outcome(): Supervised {
-    const { slices, notification } = this.#sending;
-    const states = this.#states;
-    const isElsewhere = (slice: Slice) => this.#accepted.has(slice) || !this.#isFree(slice);
-    return {
-      states,
-      isKnown: this.#isKnown,
-      error: this.#error,
-      isHandedOver: slices.every(isElsewhere),
-      hasBegun: slices.some(isElsewhere) || finalCounts(notification, states).attempted > 0,
-    };
+  /**
+   * Has functions deliver all slices, because nobody waits.
+   * @param isRepeated whether an earlier request may have started some of them: Lambda may have lost these.
+   */
+  async handOver(isRepeated: boolean): Promise<Supervised> {
+    const isTaken = (slice: Slice) =>
+      !this.#isFree(slice) || (!isRepeated && this.#accepted.has(slice));
+    const areTaken = () => this.#sending.slices.every(isTaken);
+    const starts = this.#slices(this.#isFree).map((slice) => this.#start(slice));
+    await Promise.race([Promise.all(starts), this.#pause(sliceTimeline.startedWithinMs)]);
+    while (!areTaken() && this.#now() < this.#sending.slicesEndAt) {
+      await this.#look();
+      if (!areTaken()) await this.#pause();
+    }
+    if (!areTaken()) await this.#look();
+    for (const slice of this.#slices(this.#isFree)) this.#reportUnlessTaken(slice);
+    return this.#supervised(areTaken());
+  }
+
+  #supervised(isDone: boolean): Supervised {
+    this.#ended.abort();
+    const { respondedAsync } = this.#sending.notification.division;
+    // What a caller waits for does not begin after the last look.
+    const mayHaveBegun = this.#hasStarted && (respondedAsync || !this.#hasLooked);
+    return { states: this.#states, isDone, mayHaveBegun, error: this.#error };
+  }
+
+  #reportUnlessTaken(slice: Slice): void {
+    const isTaken = this.#accepted.has(slice) || this.#stateOf(slice) !== undefined;
+    if (!isTaken) this.#deps.observe.notTaken(slice);
   }
 
   /** Tries until Lambda accepts the invocation, or nobody needs it. */
   async #start(slice: Slice): Promise<void> {
-    const { starter, abortAfter } = this.#deps;
+    const { starter } = this.#deps;
     const attempt = async (signal: AbortSignal) => {
-      if (!this.#isOpen(slice)) return;
-      const timeOut = abortAfter(sliceTimeline.lambdaCallMs);
-      if (await starter.start(slice, AbortSignal.any([signal, timeOut]))) this.#accepted.add(slice);
+      if (!this.#isFree(slice)) return;
+      this.#hasStarted = true;
+      if (await starter.start(slice, signal)) this.#accepted.add(slice);
       else throw notTaken();
     };
-    await whileTimeIsLeft(this.#deps, this.#deadlines.endsAt, attempt, this.#ended).catch(() => {});
+    const tries = { tryMs: sliceTimeline.lambdaCallMs, signal: this.#ended.signal };
+    await whileTimeIsLeft(this.#deps, this.#sending.slicesEndAt, attempt, tries).catch(() => {});
   }
 
   async #deliver(slice: Slice, reading?: Promise<Chunk>): Promise<void> {
     const { project, call } = this.#sending;
-    const { endsAt } = this.#deadlines;
+    const deadlines = deadlinesOfRequest(call.startedAt.getTime());
     const state = this.#stateOf(slice);
-    const lease =
-      this.#leases.get(slice)?.after(state) ??
-      new Lease(this.#deps, { slice, by: call.requestId, endsAt }, state);
-    this.#leases.set(slice, lease);
-    const step = this.#isAwaited ? slice.step : Math.ceil(slice.step / chunkPart);
-    const work = { slice: { ...slice, step }, lease, deadlines: this.#deadlines };
-    const left = await deliverSlice(this.#deps, project, work, reading);
+    const work = { slice, state, by: this.#newLease(), deadlines };
+    const left = await new SliceDelivery(this.#deps, project, work).run(reading);
     this.#states[slice.slice] = left.state;
     this.#error ??= left.error;
   }
 
+  /** Ends a slice that nobody has: all who are left of it are unreached. */
+  async #end(slice: Slice): Promise<void> {
+    const { endsAt } = this.#sending;
+    const holder = { slice, by: this.#newLease(), endsAt };
+    const lease = new Lease(this.#deps, holder, this.#stateOf(slice));
+    await whileTimeIsLeft(this.#deps, endsAt, (signal) =>
+      lease.leave(new Map(), true, signal),
+    ).catch((error: unknown) => this.#deps.observe.recordFailed(slice, error));
+    this.#states[slice.slice] = lease.stored;
+  }
+
+  /** Unique, and begins with the request: it may cancel what it has. */
+  #newLease(): string {
+    this.#leases += 1;
+    return `${this.#sending.call.requestId}/${this.#leases}`;
+  }
+
+  /** Reads the slices that are open. If that fails, what was read before is kept. */
   async #look(): Promise<void> {
-    const { slices, call, signal } = this.#sending;
-    const open = slices.filter((slice) => this.#isOpen(slice));
-    const { notificationId } = slices[0]!;
-    try {
-      const read = await this.#deps.slices.find(
-        notificationId,
-        open.map(({ slice }) => slice),
-        signal,
-      );
-      for (const [index, { slice }] of open.entries()) {
-        // This request knows better how it has left a slice, if that could not be stored.
-        const isOwn = read[index]?.lease?.by === call.requestId;
-        if (!isOwn || this.#states[slice] === undefined) this.#states[slice] = read[index];
-      }
-      this.#isKnown = true;
-    } catch (error) {
-      // What was read before is kept.
-      this.#isKnown = false;
-      if (this.#now() >= this.#looksUntil() - pollMs) {
-        this.#deps.observe.recordFailed(slices[0]!, error);
-      }
-    }
-  }
-
-  #isDone(): boolean {
-    return this.#sending.slices.every(
-      (slice) =>
-        !this.#isOpen(slice) ||
-        (!this.#isAwaited && (this.#accepted.has(slice) || !this.#isFree(slice))),
-    );
-  }
-
-  /** Whether nobody has taken a slice, and probably nobody will. */
-  #mayBeDelivered(slice: Slice): boolean {
-    const { project } = this.#sending;
+    const open = this.#slices(this.#isOpen).map(({ slice }) => slice);
+    const { notificationId } = this.#sending.slices[0]!;
     const now = this.#now();
-    if (now >= this.#deadlines.lastChunkAt || project.isGone || !this.#isFree(slice)) return false;
-    if (!this.#isAwaited && this.#accepted.has(slice)) return false;
-    return this.#leases.has(slice) || now >= this.#startedAt + sliceTimeline.startedWithinMs;
+    const deadline = Math.min(now + sliceTimeline.tryMs, this.#sending.endsAt);
+    const read = await whileTimeIsLeft(this.#deps, deadline, (signal) =>
+      this.#deps.slices.find(notificationId, open, signal),
+    ).catch(() => undefined);
+    this.#hasLooked = read !== undefined;
+    if (read === undefined) return;
+    this.#readAt = now;
+    for (const [index, slice] of open.entries()) this.#states[slice] = read[index];
   }
 
-  /** If nothing was attempted, the send is undone, which takes time too. */
+  /** If nothing was attempted and nobody is at work, the send is undone, which takes time too. */
   #looksUntil(): number {
-    const { lastPushAt, pushEndAt, endsAt } = this.#deadlines;
-    if (!this.#isAwaited) return endsAt;
-    const { attempted } = finalCounts(this.#sending.notification, this.#states);
-    return attempted > 0 ? pushEndAt + pollMs : lastPushAt;
+    const isWorking = this.#hasAttempted() || this.#slices(this.#isHeld).length > 0;
+    return isWorking ? this.#sending.slicesEndAt : this.#sending.lastPushAt;
   }
 
-  #isOpen(slice: Slice): boolean {
-    return !isOver(this.#stateOf(slice), this.#deps.clock());
+  #hasAttempted(): boolean {
+    return finalCounts(this.#sending.notification, this.#states).attempted > 0;
   }
+
+  #slices(are: (slice: Slice) => boolean): readonly Slice[] {
+    return this.#sending.slices.filter(are);
+  }
+
+  readonly #isOpen = (slice: Slice): boolean =>
+    !isOver(this.#stateOf(slice), new Date(this.#readAt));
 
   /** Whether a slice is open, and nobody else has a lease on it. */
-  #isFree(slice: Slice): boolean {
+  readonly #isFree = (slice: Slice): boolean => {
     const state = this.#stateOf(slice);
-    const isOwn = state?.lease?.by === this.#sending.call.requestId;
+    const isOwn = state?.lease?.by.startsWith(`${this.#sending.call.requestId}/`);
     return this.#isOpen(slice) && (isOwn || freeAt(state) < this.#now());
-  }
+  };
+
+  readonly #isHeld = (slice: Slice): boolean => this.#isOpen(slice) && !this.#isFree(slice);
+
+  /** Whether nobody has taken a slice, and probably nobody will. */
+  readonly #mayBeDelivered = (slice: Slice): boolean => {
+    const { lastPushAt, project } = this.#sending;
+    const now = this.#now();
+    if (now >= lastPushAt || project.isGone || !this.#isFree(slice)) return false;
+    const isLeft = this.#stateOf(slice)?.lease !== undefined;
+    return isLeft || now >= this.#startedAt + sliceTimeline.startedWithinMs;
+  };
 
   #stateOf({ slice }: Slice): SliceStates[number] {
     return this.#states[slice];
   }
 
-  #pause(ms: number): Promise<unknown> {
-    return this.#deps.sleep(ms, this.#ended).catch(() => {});
+  #pause(ms = pollMs): Promise<unknown> {
+    return this.#deps.sleep(ms, this.#ended.signal).catch(() => {});
   }
 
   #now(): number {

@@ -6,7 +6,7 @@ import {
   QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
+import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
@@ -41,7 +41,7 @@ export interface ReadOptions {
   readonly consistent: boolean;
   /** Only subscriptions that meet them. */
   readonly conditions: Conditions;
-  /** When the notification was sent: epoch ms. */
+  /** When the notification was sent: epoch ms. Who has subscribed later is not read. */
   readonly sentAt: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -69,11 +69,11 @@ const recipientFields = {
 const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 
 /** What conditions of a send to users are judged by, after the read: the index has keys only. */
-type Judged = Pick<SubscriptionItem, 'channels' | 'updatedAt'>;
+type Judged = Pick<SubscriptionItem, 'channels' | 'createdAt' | 'updatedAt'>;
 type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
 const ownedProjection = projection<OwnedItem>({
   ...recipientFields,
-  ...{ projectUser: true, channels: true, updatedAt: true },
+  ...{ projectUser: true, channels: true, createdAt: true, updatedAt: true },
 });
 
 /** A subscription as the index has it. */
@@ -198,7 +198,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
       const item = byHash.get(hex(endpointHash));
       if (item?.projectUser !== projectUser(project, userIds[user]!)) return [];
       if (!given.every(({ holds }) => holds(item))) return [];
-      const { projectUser: _, channels: __, updatedAt: ___, ...recipient } = item;
+      const { projectUser: _, channels: __, createdAt: ___, updatedAt: ____, ...recipient } = item;
       return [{ ...recipient, user }];
     });
   }
@@ -302,19 +302,26 @@ const filters = {
   }),
 } satisfies Record<keyof Conditions, Filter>;
 
+/** Who has subscribed after the send is in no audience: attempts that continue it may come half an hour later. */
+const created: Filter = (_, sentAt) => {
+  const createdBefore = sentAt + sliceTimeline.createdWithinMs;
+  return {
+    expression: 'createdAt <= :createdBefore',
+    values: { ':createdBefore': createdBefore },
+    holds: ({ createdAt }) => createdAt <= createdBefore,
+  };
+};
+
 function givenFilters(conditions: Conditions, sentAt: number) {
-  return Object.entries(conditions).map(([name, value]) =>
+  const given = Object.entries(conditions).map(([name, value]) =>
     (filters[name as keyof Conditions] as Filter)(value as never, sentAt),
   );
+  return [created(undefined as never, sentAt), ...given];
 }
 
 /** DynamoDB applies it to the items that it has read: it saves transfer and memory, and no read units. */
-function filterOf(
-  conditions: Conditions,
-  sentAt: number,
-): Partial<Pick<QueryCommandInput, 'FilterExpression' | 'ExpressionAttributeValues'>> {
+function filterOf(conditions: Conditions, sentAt: number) {
   const given = givenFilters(conditions, sentAt);
-  if (given.length === 0) return {};
   return {
     FilterExpression: given.map(({ expression }) => expression).join(' AND '),
     ExpressionAttributeValues: Object.assign({}, ...given.map(({ values }) => values)),

@@ -27,11 +27,12 @@ export function documentClient(
 ): DynamoDBDocumentClient {
   const connections = new RecentConnections(now);
   const client = new DynamoDBClient({
-    // Without a response a call fails after 6 s, before the functions' time-out of 10 s.
+    // Without a response, or if it stops half-way, a call fails after 6 s, before the functions' time-out of 10 s.
     maxAttempts: 3,
     requestHandler: {
       connectionTimeout: 1000,
       requestTimeout: 2000,
+      socketTimeout: 2000,
       // Otherwise the SDK only logs a warning.
       throwOnRequestTimeout: true,
       httpAgent: connections.httpAgent,

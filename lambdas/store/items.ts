@@ -151,6 +151,8 @@ export interface Division {
   readonly countersPerSlice: number;
   /** One browser in this many reports `shown`. Absent: each. */
   readonly shownSample?: number | undefined;
+  /** Origins that were accepted as push services besides those known by name. Absent: none. */
+  readonly extraOrigins?: readonly string[] | undefined;
   /** Whether the caller got 202. */
   readonly respondedAsync: boolean;
 }
@@ -194,8 +196,6 @@ export interface IdempotencyItem {
   /** The request that has begun it or continues it, and since when: epoch ms. Only this one may cancel it. */
   readonly ownedBy: string;
   readonly ownedAt: number;
-  /** Whether functions have all of its slices: it needs no further request. */
-  readonly handedOver?: true;
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
@@ -208,17 +208,17 @@ export function idempotencyId(keyHash: string): string {
 /** Deliveries, keyed by `id` ({@link sliceId}); TTL on `expiresAt`: who delivers a slice, how far it is, and its counts. */
 export interface SliceItem {
   readonly id: string;
-  /** The invocation that holds the lease, and until when (epoch ms) nobody else may take it over. */
+  /** The lease, and until when (epoch ms) nobody else may take it over. */
   readonly leasedBy?: string;
   readonly leasedUntil?: number;
   /** Number of its last write. */
   readonly leaseWrite?: number;
-  /** Where the next chunk starts. */
+  /** See `Progress`. */
   readonly position?: number;
-  /** Whether that is the end of the slice. */
   readonly isRead?: boolean | undefined;
-  /** Recipients before that position. */
   readonly claimed?: number;
+  readonly behind?: Behind | undefined;
+  readonly attempts?: number | undefined;
   readonly attempted?: number;
   readonly delivered?: number;
   readonly removed?: number;
@@ -234,6 +234,12 @@ export interface SliceItem {
   /** Epoch seconds. */
   readonly expiresAt: number;
 }
+
+/**
+ * By push service: the key of the first recipient before the position who is not claimed, and how many are not. See
+ * `deliver/progress.ts`.
+ */
+export type Behind = Record<string, { readonly cursor: Uint8Array; readonly passed: number }>;
 
 /** `delivered`: as far as its time and its notification allowed. `cancelled`: its send was undone. */
 export type SliceEnd = 'delivered' | 'cancelled';

@@ -108,7 +108,7 @@ function fromItem({
   ...item
 }: NotificationItem): StoredNotification {
   const { users, subscribers, conditions, slices, countersPerSlice } = item;
-  const { shownSample, respondedAsync } = item;
+  const { shownSample, extraOrigins, respondedAsync } = item;
   return {
     id: notificationId,
     content: fromStoredContent(content),
@@ -119,6 +119,7 @@ function fromItem({
       slices,
       countersPerSlice,
       shownSample,
+      extraOrigins,
       respondedAsync,
     },
     sentAt: new Date(sentAt),

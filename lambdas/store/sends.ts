@@ -28,7 +28,7 @@ import {
   type IdempotencyItem,
   idempotencyId,
   type NotificationItem,
-  type SliceEnd,
+  type SliceItem,
   sliceId,
 } from './items.ts';
 import {
@@ -57,7 +57,7 @@ export interface KeyedRequest {
 /** An earlier request with the same `Idempotency-Key`. */
 export type EarlierRequest = Pick<
   IdempotencyItem,
-  'requestHash' | 'sendId' | 'ownedBy' | 'ownedAt' | 'handedOver'
+  'requestHash' | 'sendId' | 'ownedBy' | 'ownedAt'
 >;
 
 interface SendTables {
@@ -166,26 +166,32 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
      * Makes a repeated request the owner of a send whose owner is over. From then on no other one cancels it.
      * @returns false if another repetition was faster.
      */
-    continueSend(
+    async continueSend(
       project: ProjectRef,
       keyHash: string,
-      { ownedBy: previous }: EarlierRequest,
+      { ownedBy: owner }: EarlierRequest,
       by: string,
       now: Date,
-      signal?: AbortSignal,
+      abortSignal?: AbortSignal,
     ): Promise<boolean> {
       const change = { ownedBy: by, ownedAt: now.getTime() };
-      return changeKey(project, keyHash, previous, change, signal);
-    },
-
-    /** Stores that Lambda has all slices of a send. From then on, nobody cancels it. */
-    async handedOver(
-      project: ProjectRef,
-      keyHash: string,
-      by: string,
-      signal?: AbortSignal,
-    ): Promise<void> {
-      await changeKey(project, keyHash, by, { handedOver: true }, signal);
+      try {
+        await dynamo.send(
+          new UpdateCommand({
+            TableName: tables.notifications,
+            Key: keyOf(project, keyHash),
+            ConditionExpression: 'ownedBy = :owner',
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            ...attributeChanges(change, { conditionValues: { owner } }),
+          }),
+          { abortSignal },
+        );
+        return true;
+      } catch (error) {
+        if (!isConditionFailure(error)) throw error;
+        // The SDK has repeated a write whose response was lost.
+        return error.Item?.ownedBy === by;
+      }
     },
   };
 
@@ -271,10 +277,10 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     by: string,
     abortSignal: AbortSignal | undefined,
   ): Promise<'cancelled' | 'missing' | 'stopped' | 'taken'> {
-    const { project, keyed, id, division, sentAt } = notification;
+    const { project, keyed, id, division } = notification;
     const unit = giveBackUnits(monthOf(notification), notificationPart(id), 1);
     const close = Array.from({ length: division.slices }, (_, slice) => ({
-      Update: closeSlice(sliceId(id, slice), by, sentAt),
+      Update: closeSlice(sliceId(id, slice), by, notification),
     }));
     try {
       await dynamo.send(
@@ -339,19 +345,19 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   }
 
   /** Nobody can deliver the slice later. Fails if somebody has, or if it was stopped: its owner was told so. */
-  function closeSlice(id: string, by: string, sentAt: Date) {
+  function closeSlice(id: string, by: string, { division, sentAt }: NewNotification) {
+    const { expression, values } = cancelCondition(by, !division.respondedAsync);
+    const closed: Partial<SliceItem> = {
+      leasedBy: by,
+      ended: 'cancelled',
+      expiresAt: expiryOf(sentAt),
+    };
     return {
       TableName: tables.deliveries,
       Key: { id },
-      UpdateExpression: 'SET leasedBy = :by, ended = :ended, expiresAt = :expiresAt',
-      ConditionExpression: cancelCondition,
+      ConditionExpression: expression,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
-      ExpressionAttributeValues: {
-        ':by': by,
-        ':ended': 'cancelled' satisfies SliceEnd,
-        ':expiresAt': expiryOf(sentAt),
-        ':zero': 0,
-      },
+      ...attributeChanges(closed, { conditionValues: values }),
     };
   }
 
@@ -359,36 +365,9 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     return {
       TableName: tables.notifications,
       Key: keyOf(project, keyHash),
-      ConditionExpression: 'ownedBy = :owner AND attribute_not_exists(handedOver)',
+      ConditionExpression: 'ownedBy = :owner',
       ExpressionAttributeValues: { ':owner': by },
     };
-  }
-
-  /** @returns whether the send was still the owner's. */
-  async function changeKey(
-    project: ProjectRef,
-    keyHash: string,
-    owner: string,
-    change: Partial<IdempotencyItem>,
-    abortSignal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    try {
-      await dynamo.send(
-        new UpdateCommand({
-          TableName: tables.notifications,
-          Key: keyOf(project, keyHash),
-          ConditionExpression: 'ownedBy = :owner',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          ...attributeChanges(change, { conditionValues: { owner } }),
-        }),
-        { abortSignal },
-      );
-      return true;
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-      // The SDK has repeated a write whose response was lost.
-      return change.ownedBy !== undefined && error.Item?.ownedBy === change.ownedBy;
-    }
   }
 }
 

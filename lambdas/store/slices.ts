@@ -1,16 +1,20 @@
 import { type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Counts } from '../../contract/wire/counts.ts';
 import { attributeChanges, batchGet, isConditionFailure, type Sleep } from './dynamo.ts';
-import { type SliceEnd, type SliceItem, sliceId } from './items.ts';
+import { type Behind, type SliceEnd, type SliceItem, sliceId } from './items.ts';
 
 /** How far the delivery of a slice is: a value that each write stores as a whole. */
 export interface Progress {
-  /** Where the next chunk starts. */
+  /** All recipients before it are claimed, but for those who are behind. */
   readonly position: number;
-  /** Whether that is the end of the slice: all of its recipients were read. */
+  /** Whether that is the end of the slice, and nobody is behind. */
   readonly isRead: boolean;
-  /** Recipients before that position. Those that are neither attempted nor unreached yet are pending. */
+  /** How many are claimed. Those that are neither attempted nor unreached yet are pending. */
   readonly claimed: number;
+  /** Absent if nobody is behind. */
+  readonly behind?: Behind | undefined;
+  /** Invocations that have claimed recipients and had time for them. */
+  readonly attempts?: number | undefined;
   /** What became of them. */
   readonly counts: Counts;
   /** Which users a push was delivered to: see `ReachedUsers`. Absent in a broadcast. */
@@ -19,7 +23,7 @@ export interface Progress {
 
 /** A write of a lease's holder, and so a version of the slice. Both together are unique. */
 export interface LeaseId {
-  /** The invocation that holds the lease. */
+  /** The lease: unique, also among those of an invocation. */
   readonly by: string;
   /** The holder numbers its writes, so that one that arrives late does nothing. */
   readonly n: number;
@@ -60,8 +64,11 @@ interface WriteEvent {
 export type LeaseEvent =
   | WriteEvent
   | { readonly kind: 'stop' }
-  /** By the request that has begun the send, if it has attempted nobody. */
-  | { readonly kind: 'cancel'; readonly by: string };
+  /**
+   * By the request that has begun the send, if it has attempted nobody. Its leases begin with `by/`. A caller who does not
+   * wait was perhaps told that a function has the slice.
+   */
+  | { readonly kind: 'cancel'; readonly by: string; readonly isAwaited: boolean };
 
 /** What decides about the next event. */
 export interface LeaseState extends Pick<StoredSlice, 'ended'> {
@@ -93,8 +100,10 @@ export function refusal(state: LeaseState, event: LeaseEvent): Refusal | undefin
       return isStopped ? 'stopped' : undefined;
     case 'cancel':
       if (isStopped) return 'stopped';
+      if (!event.isAwaited) return lease === undefined ? undefined : 'lost';
+      if (claimed === 0) return undefined;
       if (ended !== undefined) return 'ended';
-      return claimed === 0 || lease?.by === event.by ? undefined : 'lost';
+      return lease?.by.startsWith(`${event.by}/`) ? undefined : 'lost';
   }
 }
 
@@ -121,8 +130,17 @@ export function writeCondition({ id, known, knowsStop }: WriteEvent) {
 
 export const stopCondition = 'attribute_not_exists(ended) AND attribute_not_exists(stoppedAt)';
 
-/** Its values: `:by`, and `:zero`, which is 0. */
-export const cancelCondition = `${stopCondition} AND (attribute_not_exists(claimed) OR claimed = :zero OR leasedBy = :by)`;
+/** The condition of a cancellation, and the values in it. */
+export function cancelCondition(by: string, isAwaited: boolean) {
+  const isOpen = 'attribute_not_exists(stoppedAt)';
+  if (!isAwaited) {
+    return { expression: `${isOpen} AND attribute_not_exists(leasedBy)`, values: {} };
+  }
+  return {
+    expression: `${isOpen} AND (attribute_not_exists(claimed) OR claimed = :zero OR (begins_with(leasedBy, :by) AND attribute_not_exists(ended)))`,
+    values: { by: `${by}/`, zero: 0 },
+  };
+}
 
 export type SliceStore = ReturnType<typeof sliceStore>;
 
@@ -172,9 +190,6 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
     abortSignal: AbortSignal | undefined,
   ): Promise<StoredSlice | undefined> {
     const id = sliceId(notificationId, slice);
-    const given = Object.entries({ ...attributes, expiresAt }).filter(
-      ([, value]) => value !== undefined,
-    );
     try {
       await dynamo.send(
         new UpdateCommand({
@@ -182,7 +197,8 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
           Key: { id },
           ConditionExpression: condition,
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          ...attributeChanges(Object.fromEntries(given), { conditionValues }),
+          // What is undefined is removed: nobody is behind any more.
+          ...attributeChanges({ ...attributes, expiresAt }, { conditionValues }),
         }),
         { abortSignal },
       );
@@ -197,12 +213,15 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
 export function storedSlice(item: SliceItem): StoredSlice {
   const { attempted = 0, delivered = 0, removed = 0, failed = 0, unreached = 0 } = item;
   const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0, failures = {} } = item;
-  const { position = 0, claimed = 0, isRead = false, reached, ended, stoppedAt } = item;
+  const { position = 0, claimed = 0, isRead = false, behind, attempts } = item;
+  const { reached, ended, stoppedAt } = item;
   return {
     lease: by === undefined ? undefined : { by, n, until },
     position,
     claimed,
     isRead,
+    behind,
+    attempts,
     counts: { attempted, delivered, removed, failed, failures, unreached },
     reached,
     ended,

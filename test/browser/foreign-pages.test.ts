@@ -157,6 +157,7 @@ describe.each(browserNames)('%s', (name) => {
         ...{ slice: 0, requestId: 'forged', sentAt: Date.now() },
         content: { title: 'Forged' },
         conditions: {},
+        extraOrigins: [],
         eventsUrl: `${stack.baseUrl}/events`,
         ...{ eventWindowSeconds: 0, firstCounter: 0, counters: 1, consistent: true },
         ...{ from: 0, to: positionCount, step: positionCount },

@@ -90,11 +90,13 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     });
     await send(service, project);
     await send(service, project);
-    // A repeated send, with the same idempotency key.
+    // A repeated send, with the same idempotency key, which continues it.
+    const { body } = await send(service, project);
+    await reopen(service, body.id);
+    service.stack.freeze(60_000, 'reset');
     await send(service, project);
     await send(service, await createProjectWithWrongPair(service));
-    const handedOver = { prefer: 'respond-async', 'idempotency-key': 'order-2' };
-    await service.send(project, { title: 'T' }, handedOver);
+    await service.send(project, { title: 'T' }, { prefer: 'respond-async' });
     await subscribeSlow(service, project, 'bob');
     return service.send(project, { title: 'T', userIds: ['bob'] });
   },
@@ -109,6 +111,8 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
   getUser: (service) => readAda(service, 'getUser'),
   removeUser: (service) => readAda(service, 'removeUser'),
   async deliver(service) {
+    // The functions' clock is a minute ahead: they were frozen.
+    const sentAt = () => Date.now() + 60_000;
     const project = await service.createProject();
     const gone = await service.subscribe(project, 'ada');
     gone.unsubscribe();
@@ -117,9 +121,10 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
       projectId: project.projectId,
       project: project.ref,
       notificationId: randomUUID(),
-      sentAt: Date.now(),
+      sentAt: sentAt(),
       content: { title: 'T' },
       conditions: {},
+      extraOrigins: [],
       requestId: 'request',
       eventsUrl: 'https://push.example.com/events',
       expiresAt: 5_000_000_000,
@@ -134,7 +139,10 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     const { projectId, ref } = await createProjectWithWrongPair(service);
     const audience = { subscribers: 1 };
     const [slice] = slicesOf(
-      { ...broadcast, projectId, project: ref, notificationId: randomUUID() },
+      {
+        ...{ ...broadcast, projectId, project: ref, notificationId: randomUUID() },
+        sentAt: sentAt(),
+      },
       audience,
       divide(audience, 100, false),
       100,

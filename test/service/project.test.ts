@@ -184,6 +184,15 @@ test('the limit of requests comes before the role', async () => {
   expect([(await send()).status, (await send()).status]).toEqual([403, 429]);
 });
 
+test('a key that was revoked while functions were frozen is refused: their ticks stood still', async () => {
+  const ann = await invite('sender', 'Ann Frozen');
+  const send = () => service.send(ann, { title: 'T' });
+  expect(await send()).toMatchObject({ status: 201 });
+  await service.registry.revoke(project.projectId, 'Ann Frozen');
+  service.stack.freeze(10 * 60_000, 'reset');
+  expect(await send()).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } });
+});
+
 test('an expired, a revoked and an unknown key are refused with the same words', async () => {
   const { projectId } = project;
   const short = { name: 'Short', role: 'sender', random: randomBytes } as const;

@@ -627,6 +627,23 @@ test('all devices of a user get its text, and nobody else does', async () => {
   expect(eve!.messages).toEqual([]);
 });
 
+test('each recipient gets its own number, 0 too, or that of the notification', async () => {
+  const browsers = await storeUsers(['ada', 'bob', 'eve']);
+  const recipients = [
+    { userId: 'ada', appBadge: 3 },
+    { userId: 'bob', appBadge: 0 },
+  ];
+  const key = { 'idempotency-key': 'numbers' };
+  const request = { title: 'News', appBadge: 9, recipients: [...recipients, { userId: 'eve' }] };
+  expect((await service.send(project, request, key)).status).toBe(201);
+  const shown = browsers.map(({ messages }) => JSON.parse(messages[0]!.text));
+  expect(shown.map(({ app_badge }) => app_badge)).toEqual([3, 0, 9]);
+  expect(shown.map(({ notification }) => notification.app_badge)).toEqual([3, 0, 9]);
+  const other = { ...request, recipients: [{ userId: 'ada', appBadge: 4 }] };
+  const repeated = await service.send(project, other, key);
+  expect(repeated.body).toMatchObject({ error: { code: 'idempotency_key_reused' } });
+});
+
 test('a message that is too large for one recipient is refused for all, and names the entry', async () => {
   const [browser] = await storeUsers(['ada']);
   const recipients = ['ada', 'bob', 'eve'].map((userId) => ({

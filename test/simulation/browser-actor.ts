@@ -1,15 +1,8 @@
-import { ServiceError } from '../../contract/wire/errors.ts';
-import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
-import { subscribe } from '../../lambdas/subscribe/subscribe.ts';
-import { tables } from './database/memory-database.ts';
 import type { Environments } from './environments.ts';
-import { described } from './lambda.ts';
-import { publicKeyOf } from './push-services.ts';
-import { type Browser, browserKeys, type Choice } from './scenario.ts';
+import { request } from './gateway.ts';
+import { storedKeys, vapidPairs } from './push-services.ts';
+import type { Browser, Choice } from './scenario.ts';
 import type { World } from './world.ts';
-
-/** The time-out of the functions for browsers, as in lib/service-function.ts. */
-const timeoutMs = 10_000;
 
 /** A request to subscribe. */
 export interface Subscribed extends Choice {
@@ -27,14 +20,12 @@ export interface Subscribed extends Choice {
 export async function browserActor(
   world: World,
   environments: Environments,
-  projectId: string,
-  deployedCap: number | null,
   { origin, path, changes, unsubscribesAt, subscribesAt, storedPairNumber, ...first }: Browser,
   onSubscribed: (request: Subscribed) => void,
 ): Promise<void> {
   const { faults, scheduler } = world;
   const random = world.stream(`requests of ${path}`);
-  const href = origin + path;
+  const endpoint = origin + path;
   const startedAt = scheduler.now;
   if (subscribesAt > 0) {
     await scheduler.sleep(subscribesAt);
@@ -48,19 +39,8 @@ export async function browserActor(
   }
   if (unsubscribesAt === undefined) return;
   await scheduler.sleep(unsubscribesAt - sinceStart());
-  const requestedAt = scheduler.now;
-  await environments.run(
-    'unsubscribe',
-    path,
-    timeoutMs,
-    async (run, { dynamo, identityProjects }) => {
-      const signal = run.abortAfter(timeoutMs - 1000);
-      const project = await identityProjects.find(projectId, signal);
-      if (project === undefined) return;
-      const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
-      await subscriptions.unsubscribe(project, href, requestedAt, signal);
-    },
-  );
+  const unsubscribe = { function: 'unsubscribe', requestId: path, query: { endpoint } } as const;
+  await request(world, environments, unsubscribe, 0);
 
   function sinceStart(): number {
     return scheduler.now - startedAt;
@@ -71,36 +51,25 @@ export async function browserActor(
   }
 
   async function subscribes({ userId, channels }: Choice): Promise<void> {
-    const at = scheduler.now;
-    await scheduler.sleep(
-      faults.occurs('held request') ? random.between(1000, 8000) : random.latency(3, 500),
+    const at = Math.floor(scheduler.now);
+    const startsInMs = faults.occurs('held request')
+      ? random.between(1000, 8000)
+      : random.latency(3, 500);
+    const body = {
+      endpoint,
+      keys: { p256dh: base64url(storedKeys.p256dh), auth: base64url(storedKeys.auth) },
+      userId: userId ?? null,
+      channels,
+      applicationServerKey: vapidPairs[storedPairNumber]!.publicKey,
+    };
+    const subscribe = { function: 'subscribe', requestId: path, body } as const;
+    const { status } = await request(world, environments, subscribe, startsInMs, (run) =>
+      run.note(() => `${path} is ${userId}, ${channels}`),
     );
-    const outcome = await environments.run(
-      'subscribe',
-      path,
-      timeoutMs,
-      async (run, { dynamo, identityProjects: projects }) => {
-        const signal = run.abortAfter(timeoutMs - 1000);
-        const project = await projects.find(projectId, signal);
-        if (project === undefined) throw new ServiceError('project_not_found', 'No such project.');
-        const subscriptions = subscriptionStore(dynamo, tables, run.clock, run.draw);
-        await subscribe(
-          { subscriptions, projects, clock: run.clock },
-          project,
-          {
-            endpoint: { href, origin, path },
-            keys: browserKeys,
-            ...{ userId, channels: [...channels] },
-            applicationServerKey: publicKeyOf(storedPairNumber),
-            requestedAt: at,
-          },
-          deployedCap ?? Number.MAX_SAFE_INTEGER,
-          signal,
-        );
-      },
-      (run) => run.note(() => `${path} is ${userId}, ${channels}`),
-    );
-    world.note(path, () => `subscribe: ${described(outcome)}`);
-    onSubscribed({ path, at, userId, channels, isAcknowledged: outcome.kind === 'returned' });
+    onSubscribed({ path, at, userId, channels, isAcknowledged: status === 201 });
   }
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url');
 }

@@ -1,17 +1,11 @@
 import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { type Slice, sliceSchema } from '../../contract/infrastructure/slice.ts';
-import type { SliceStarter } from '../../lambdas/send/invoker.ts';
-import type { Environment, Environments } from './environments.ts';
-import type { FunctionRun, RunOutcome } from './function-run.ts';
+import type { Host } from '../../lambdas/host.ts';
+import { tables } from './database/memory-database.ts';
+import { described, type Environments } from './environments.ts';
+import type { Invocation } from './invocation.ts';
 import type { Random } from './time/random.ts';
 import type { SliceFate, World } from './world.ts';
-
-/** The code of deliver's handler. */
-export type DeliverBody = (
-  run: FunctionRun,
-  environment: Environment,
-  slice: Slice,
-) => Promise<void>;
 
 /** Lambda repeats an asynchronous invocation whose function failed twice, after these ms. */
 const retriesMs = [60_000, 120_000];
@@ -19,16 +13,25 @@ const retriesMs = [60_000, 120_000];
 /** Ms between a claim and its end: a duplicate that comes then meets the end of the claim. */
 const claimMs = { least: 30_000, most: 130_000 };
 
+/** Ms for which a function reads recipients, and, if a caller waits, for which it pushes since the request. */
+const attemptMs =
+  sliceTimeline.timeoutMs -
+  sliceTimeline.lastWritesMs -
+  sliceTimeline.lastPushBeforeEndMs -
+  sliceTimeline.lastChunkBeforeMs;
+const awaitedMs =
+  sendTimeline.lastPushMs - sendTimeline.lookBeforeMs - sliceTimeline.clockDifferenceMs;
+
 /** Longer than a function waits for a response of Lambda's API. */
 const longestCallMs = 3000;
 
-/** A call to Lambda's API, as it ends. */
+/** What becomes of a call to its API. */
 interface ApiCall {
   /** Whether Lambda has the invocation then. */
   readonly arrives: boolean;
-  /** Ms after which the call fails, and whether that is because the connection breaks. */
+  /** Ms after which it fails, and how: with this status, or without a response. */
   readonly failsAfterMs?: number;
-  readonly isBroken?: boolean;
+  readonly status?: number;
 }
 
 /** An asynchronous invocation in Lambda's queue. */
@@ -43,92 +46,103 @@ interface QueuedEvent {
 export class SimulatedLambda {
   readonly #world: World;
   readonly #random: Random;
-  readonly #environments: Environments;
-  readonly #deliver: DeliverBody;
+  readonly #changed: (slice: Slice) => Slice;
+  /** In which it runs functions. */
+  environments: Environments | undefined;
+  /** Epoch ms until which Lambda refuses a slice of a request. */
+  readonly #refusedUntil = new Map<string, number>();
 
-  constructor(world: World, environments: Environments, deliver: DeliverBody) {
+  /** @param changed what a function gets of a slice. */
+  constructor(world: World, changed: (slice: Slice) => Slice = (slice) => slice) {
     this.#world = world;
     this.#random = world.stream('Lambda');
-    this.#environments = environments;
-    this.#deliver = deliver;
+    this.#changed = changed;
   }
 
-  /** Starts slices for a function. */
-  starter(run: FunctionRun): SliceStarter {
+  /** Its API, for a function. */
+  post(running: () => Invocation): NonNullable<Host['post']> {
     const { scheduler } = this.#world;
-    /** Epoch ms until which Lambda refuses a slice. */
-    const refusedUntil = new Map<number, number>();
-    return {
-      start: (slice, signal) =>
-        new Promise<boolean>((resolve) => {
-          const what = () => `start slice ${slice.slice}`;
-          const settle = (isTaken: boolean) => {
-            if (!run.isAlive) return;
-            run.note(() => `${what()}: ${isTaken ? 'taken' : 'not taken'}`);
-            resolve(isTaken);
-          };
-          if (signal.aborted) return settle(false);
-          signal.addEventListener('abort', () => settle(false), { once: true });
-          const sent = sliceSchema.parse(JSON.parse(JSON.stringify(slice)));
-          const fate = this.#world.fateOf(sent);
-          const until = refusedUntil.get(slice.slice) ?? this.#refusalOf(run);
-          refusedUntil.set(slice.slice, until);
-          /** As the functions' own starter: a connection that breaks is replaced once. */
-          const post = (isRepetition: boolean): void => {
-            if (signal.aborted || !run.isAlive || run.crashes('crash before a call', what)) return;
-            const { arrives, failsAfterMs, isBroken } = this.#callOf(run, until);
-            if (failsAfterMs !== undefined) {
-              fate.refusedAt = scheduler.now;
-              run.delay(Math.min(failsAfterMs, longestCallMs));
-              const again = isBroken && !isRepetition;
-              run.after(failsAfterMs, () => (again ? post(true) : settle(false)));
-            }
-            if (!arrives) return;
-            scheduler.after(run.random.latency(5, 500), () => {
-              this.#accept(sent, fate, run.requestId);
-              if (failsAfterMs === undefined) {
-                scheduler.after(run.random.latency(2, 500), () => settle(true));
-              }
-              if (run.isAlive) run.crashes('crash after a call', what);
-            });
-          };
-          post(false);
-        }),
-    };
+    return (_url, _headers, body, signal) =>
+      new Promise((resolve, reject) => {
+        const run = running();
+        const slice = this.#changed(sliceSchema.parse(JSON.parse(body)));
+        const what = () => `start slice ${slice.slice}`;
+        const fail = (reason: string) => {
+          if (!run.isAlive) return;
+          run.note(() => `${what()}: ${reason}`);
+          reject(new Error(reason));
+        };
+        const respond = (statusCode: number) => {
+          run.note(() => `${what()}: ${statusCode}`);
+          resolve({ statusCode, destroy() {} });
+        };
+        if (signal.aborted) {
+          fail('aborted');
+          return;
+        }
+        signal.addEventListener('abort', () => fail('aborted'), { once: true });
+        this.#world.startedIds.add(slice.notificationId);
+        const isPicked = this.#world.isPicked(`${run.kind}: start`, true);
+        if (isPicked && run.random.chance(0.3)) run.die(`before ${what()}`);
+        else run.crashes('crash before a call', what);
+        if (!run.isAlive) return;
+        const picked: ApiCall = { arrives: run.random.chance(0.5), failsAfterMs: 60_000 };
+        const { arrives, failsAfterMs, status } = isPicked ? picked : this.#callOf(run, slice);
+        if (failsAfterMs !== undefined) {
+          run.disturb(Math.min(failsAfterMs, longestCallMs));
+          run.after(failsAfterMs, () =>
+            status === undefined ? fail('connection broken') : respond(status),
+          );
+        }
+        if (!arrives) return;
+        scheduler.after(run.random.latency(5, 500), () => {
+          this.#accept(slice, run.requestId);
+          if (failsAfterMs === undefined) run.after(run.random.latency(2, 500), () => respond(202));
+          if (run.isAlive) run.crashes('crash after a call', what);
+        });
+      });
   }
 
-  /** Epoch ms until which Lambda refuses the invocations for a slice. */
-  #refusalOf({ random }: FunctionRun): number {
+  #callOf(run: Invocation, slice: Slice): ApiCall {
     const { faults, scheduler } = this.#world;
-    if (faults.occurs('never taken')) return Number.POSITIVE_INFINITY;
-    return faults.occurs('throttled invocations') ? scheduler.now + random.latency(200, 15_000) : 0;
-  }
-
-  /** What becomes of a call to its API. */
-  #callOf({ random }: FunctionRun, refusedUntil: number): ApiCall {
-    const { faults, scheduler } = this.#world;
-    if (scheduler.now < refusedUntil) {
-      return { arrives: false, failsAfterMs: random.latency(2, 500) };
+    const { random } = run;
+    const key = `${run.requestId}/${slice.slice}`;
+    let until = this.#refusedUntil.get(key);
+    if (until === undefined) {
+      until = this.#refusalOf(random);
+      this.#refusedUntil.set(key, until);
+      run.disturb(until - scheduler.now);
+    }
+    if (scheduler.now < until) {
+      return { arrives: false, failsAfterMs: random.latency(2, 500), status: 429 };
     }
     if (faults.occurs('lost invocation')) {
-      return { arrives: false, failsAfterMs: random.between(100, 5000) };
+      return { arrives: false, failsAfterMs: random.between(100, 5000), status: 500 };
     }
     if (faults.occurs('connection broken before the invocation')) {
-      return { arrives: false, failsAfterMs: random.latency(1, 500), isBroken: true };
+      return { arrives: false, failsAfterMs: random.latency(1, 500) };
     }
     if (faults.occurs('hanging invocation')) {
       return { arrives: random.chance(0.5), failsAfterMs: 60_000 };
     }
     if (faults.occurs('connection broken after the invocation')) {
-      return { arrives: true, failsAfterMs: random.between(10, 5000), isBroken: true };
+      return { arrives: true, failsAfterMs: random.between(10, 5000) };
     }
     if (faults.occurs('lost invocation response')) {
-      return { arrives: true, failsAfterMs: random.between(100, 5000) };
+      return { arrives: true, failsAfterMs: random.between(100, 5000), status: 500 };
     }
     return { arrives: true };
   }
 
-  #accept(slice: Slice, fate: SliceFate, requestId: string): void {
+  /** Epoch ms until which Lambda refuses the invocations for a slice. */
+  #refusalOf(random: Random): number {
+    const { faults, scheduler } = this.#world;
+    if (faults.occurs('never taken')) return Number.POSITIVE_INFINITY;
+    return faults.occurs('throttled invocations') ? scheduler.now + random.latency(200, 15_000) : 0;
+  }
+
+  #accept(slice: Slice, requestId: string): void {
+    const fate = this.#world.fateOf(slice);
     fate.accepted += 1;
     if (this.#world.faults.occurs('taken and lost')) return;
     fate.events += 1;
@@ -157,77 +171,53 @@ export class SimulatedLambda {
   async #runAsync(event: QueuedEvent, failures: number): Promise<void> {
     const { faults, scheduler } = this.#world;
     const random = this.#random;
-    const fate = this.#world.fateOf(event.slice);
-    if (scheduler.now > event.expiresAt) {
-      fate.isTooOld = true;
-      return this.#giveUp('too old');
-    }
+    const { slice } = event;
+    const fate = this.#world.fateOf(slice);
+    if (scheduler.now > event.expiresAt) return this.#giveUp(fate, 'too old');
     // The end of a host is not a failure of the function: Lambda repeats it from 1 s on.
     const diesAfterMs = faults.occurs('host died')
       ? random.pick([random.latency(20), random.between(0, sliceTimeline.timeoutMs)])
       : undefined;
+    if (faults.occurs('cold start')) await scheduler.sleep(random.latency(300, 10_000));
     const startedAt = scheduler.now;
-    const { outcome, isCutOff } = await this.#invoke(event, diesAfterMs);
+    const { run, outcome } = await this.#invoke(event, diesAfterMs);
     if (outcome.kind === 'returned') return;
     const isHost = outcome.kind === 'died' && diesAfterMs !== undefined;
-    if (!isHost && (outcome.kind === 'died' || isCutOff)) fate.deaths += 1;
-    if (outcome.kind === 'threw' && scheduler.now < timeIsOverAt(event.slice, startedAt)) {
+    const isCutOff = run.isCutOff(Object.values(tables)) || run.hasLostWrite;
+    if (outcome.kind === 'threw' && !isCutOff && scheduler.now < timeIsOverAt(slice, startedAt)) {
       const afterMs = scheduler.now - startedAt;
-      this.#world.wasted.push(`slice ${event.slice.slice}: ${outcome.error} after ${afterMs} ms`);
+      this.#world.wasted.push(`slice ${slice.slice}: ${outcome.error} after ${afterMs} ms`);
     }
     const wait = isHost ? random.latency(1000, 300_000) : retriesMs[failures];
-    if (wait === undefined) return this.#giveUp('failed');
+    if (wait === undefined) {
+      const isFault = outcome.kind === 'died' || isCutOff;
+      return this.#giveUp(fate, isFault ? 'its last attempt died or lost the database' : 'failed');
+    }
     const late = faults.occurs('late repetition') ? random.latency(60_000, 3_600_000) : 0;
     const next = isHost ? failures : failures + 1;
     scheduler.after(wait + late, () => void this.#runAsync(event, next));
   }
 
-  #giveUp(why: string): void {
+  #giveUp(fate: SliceFate, why: SliceFate['givenUp'][number]): void {
     this.#world.note('Lambda', () => `gave up an asynchronous invocation: ${why}`);
+    fate.givenUp.push(why);
   }
 
   async #invoke({ slice, requestId }: QueuedEvent, hostDiesAfterMs?: number) {
-    const { faults, scheduler } = this.#world;
-    if (faults.occurs('cold start')) {
-      await scheduler.sleep(this.#random.latency(300, 10_000));
-    }
-    let isCutOff = false;
-    const outcome = await this.#environments.run(
-      'deliver',
-      requestId,
-      sliceTimeline.timeoutMs,
-      async (run, environment) => {
-        try {
-          await this.#deliver(run, environment, slice);
-        } finally {
-          isCutOff = run.isCutOff;
-        }
-      },
-      (run) => {
-        run.note(() => `started: slice ${slice.slice} of ${slice.notificationId}`);
-        if (hostDiesAfterMs !== undefined) {
-          run.after(hostDiesAfterMs, () => run.die(() => 'its host'));
-        }
-      },
-    );
-    this.#world.note('Lambda', () => `slice ${slice.slice} ended: ${described(outcome)}`);
-    return { outcome, isCutOff };
+    const ended = await this.environments!.invoke('deliver', requestId, slice, (run) => {
+      run.note(() => `started: slice ${slice.slice} of ${slice.notificationId}`);
+      if (hostDiesAfterMs !== undefined) run.after(hostDiesAfterMs, () => run.die('its host'));
+    });
+    this.#world.note('Lambda', () => `slice ${slice.slice} ended: ${described(ended.outcome)}`);
+    return ended;
   }
 }
 
-/** Epoch ms from which on an attempt of Lambda may leave a slice to the next one. */
+/** Epoch ms from which on an attempt of Lambda may leave a slice to the next one: its last try is a moment earlier. */
 function timeIsOverAt({ awaitedSince }: Slice, startedAt: number): number {
-  const { timeoutMs, lastWritesMs, lastChunkBeforeEndMs, clockDifferenceMs } = sliceTimeline;
-  // The last try is a moment earlier.
   const lastTryMs = 200;
-  // Its request began by the clock of the gateway, and the function's may be ahead.
-  if (awaitedSince !== undefined) {
-    return awaitedSince + sendTimeline.lastPushMs - clockDifferenceMs - lastTryMs;
-  }
-  return startedAt + timeoutMs - lastWritesMs - lastChunkBeforeEndMs - lastTryMs;
-}
-
-export function described(outcome: RunOutcome<unknown>): string {
-  if (outcome.kind === 'returned') return JSON.stringify(outcome.value);
-  return outcome.kind === 'threw' ? String(outcome.error) : 'died';
+  // The request began by the clock of the gateway, and the function's may be ahead.
+  return (
+    (awaitedSince === undefined ? startedAt + attemptMs : awaitedSince + awaitedMs) - lastTryMs
+  );
 }

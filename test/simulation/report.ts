@@ -1,14 +1,14 @@
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { type Conditions, conditionsOf } from '../../contract/wire/content.ts';
 import type { NotificationResult, SendResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
-import { usersOf } from '../../lambdas/send/sending.ts';
-import { endpointHash, positionOf } from '../../lambdas/store/items.ts';
-import { keyed } from '../fixtures/known-project.ts';
+import { classesOf, otherHosts } from '../../contract/wire/push-services.ts';
+import type { Behind } from '../../lambdas/store/items.ts';
 import { simulatedConditions } from './conditions.ts';
+import { extraOrigin } from './push-services.ts';
 import type { Browser, Call } from './scenario.ts';
 import type { Report, Response } from './simulation.ts';
-import { type PushAttempt, type SliceFate, slowIndexMs } from './world.ts';
+import { type PushAttempt, type SliceVersion, slowIndexMs, type World } from './world.ts';
 
 /** What several invariants ask of a report. */
 
@@ -20,26 +20,22 @@ export const { clockDifferenceMs } = sliceTimeline;
 /** A push for a user starts at most this much later than the browser was the user's. */
 export const formerUserMs = 2000 + 1;
 
-/** Of one event. A slow delivery needs all of them. */
-const lambdaAttempts = 3;
-
-/** For which an attempt whose function does not die pushes. */
-const leastAttemptMs = sliceTimeline.timeoutMs - sliceTimeline.lastChunkBeforeEndMs - 60_000;
+/** The responses with counts: 201. */
+export function created({ responses }: Report): (Response & { readonly body: SendResult })[] {
+  return responses.filter(({ status }) => status === 201) as ReturnType<typeof created>;
+}
 
 /** The results of responses and of `GET`. */
-export function resultsOf({ responses, notifications }: Report): Result[] {
-  return [
-    ...responses.flatMap(({ outcome }) => (outcome.kind === 'sent' ? [outcome.result] : [])),
-    ...notifications,
-  ];
+export function resultsOf(report: Report): Result[] {
+  return [...created(report).map(({ body }) => body), ...report.notifications];
 }
 
 export function attemptsOf({ world }: Report, notificationId: string): PushAttempt[] {
   return world.attempts.filter((attempt) => attempt.notificationId === notificationId);
 }
 
-export function callOf({ scenario, requestOf }: Report, notificationId: string): Call {
-  const requestId = requestOf.get(notificationId);
+export function callOf({ scenario, world }: Report, notificationId: string): Call {
+  const requestId = world.requestOf.get(notificationId);
   return scenario.calls.find((call) => call.requestId === requestId)!;
 }
 
@@ -49,6 +45,11 @@ export function callsOf(report: Report, notificationId: string): readonly Call[]
   const { idempotencyKey } = own;
   if (idempotencyKey === undefined) return [own];
   return report.scenario.calls.filter((call) => call.idempotencyKey === idempotencyKey);
+}
+
+/** The user ids that a request names; undefined for a broadcast. */
+export function userIdsOf({ request }: Call): readonly string[] | undefined {
+  return request.userIds ?? request.recipients?.map(({ userId }) => userId);
 }
 
 /** What `GET` returned first after the notification was over; undefined if it never was. */
@@ -63,48 +64,37 @@ export function isCutShort(report: Report, id: string): boolean {
   return removedAt !== undefined && endedAt >= removedAt;
 }
 
-/** Whether a function of the notification died, or had no connection to the database at its end. */
-export function hasUnheard(report: Report, id: string): boolean {
-  return callsOf(report, id).some(({ requestId }) => report.world.unheard.has(requestId));
+/** The slices of a notification, as they were stored from time to time. */
+export function slicesOf({ world }: Report, id: string): readonly (readonly SliceVersion[])[] {
+  const { slices } = world.notifications.get(id) as unknown as { readonly slices: number };
+  return Array.from({ length: slices }, (_, slice) => world.slices.get(`${id}/${slice}`) ?? []);
 }
 
-/** What Lambda has made of each slice of a notification. */
-function fatesOf({ world }: Report, id: string): readonly SliceFate[] {
-  return [...world.fates.values()].filter(({ slice }) => slice.notificationId === id);
-}
-
-/**
- * The slices of a notification that AWS may lose: Lambda has refused them until the end of the request, has lost or
- * dropped the event, or the attempts whose function has not died are too few. Repeated pushes take from the pace.
- */
-export function lostSlices(report: Report, id: string, { at }: Call): readonly SliceFate[] {
-  const { isSlow, pushesPerSecond } = report.scenario;
-  const attemptsNeeded = isSlow ? lambdaAttempts : 1;
-  const pushedForMs = ((report.world.started.get(id) ?? 0) / pushesPerSecond) * 1000;
-  const isUsedUp = isSlow && pushedForMs > lambdaAttempts * leastAttemptMs;
-  return fatesOf(report, id).filter(
-    ({ accepted, events, isTooOld, refusedAt, deaths }) =>
-      (events === 0 &&
-        (accepted > 0 ||
-          refusedAt > report.world.startsAt + at + sendTimeline.lastPushMs - 3000)) ||
-      isTooOld ||
-      isUsedUp ||
-      deaths + attemptsNeeded > lambdaAttempts,
+/** The last version that each holder of a lease has stored of a slice, one holder after another. */
+export function lastOfHolders(versions: readonly SliceVersion[]): readonly SliceVersion[] {
+  return versions.filter(
+    ({ holder, item }, index) =>
+      holder !== undefined && item.leasedBy !== versions[index + 1]?.item.leasedBy,
   );
 }
 
-/** Whether a browser may be a recipient of a slice. */
-export function isInSlice({ slice }: SliceFate, { origin, path, userId }: Browser): boolean {
-  const { userIds, from, to } = slice;
-  if (userIds !== undefined) return userId !== undefined && userIds.includes(userId);
-  const position = positionOf(endpointHash(keyed(slice.project), origin + path));
-  return from <= position && position < to;
+/**
+ * Whether a slice, as it is stored, has claimed a recipient.
+ * @param key of its user's index, if it is for users, and its hash.
+ */
+export function isClaimed({ item }: SliceVersion, origin: string, key: Uint8Array): boolean {
+  const { position, behind = {} } = item as { position: number; behind?: Behind };
+  const cursor = behind[classOf(origin)]?.cursor;
+  if (cursor !== undefined) return Buffer.compare(key, cursor) < 0;
+  return Buffer.from(key).readUInt32BE() < position;
 }
 
-/** Browsers that may be unreached because they have passed from one user to another. */
-export function passedOn(report: Report, id: string): number {
-  if (usersOf(callOf(report, id).request) === undefined) return 0;
-  return report.scenario.browsers.filter(({ path }) => !isUnchanged(report, path)).length;
+const classOf = classesOf([extraOrigin]);
+
+/** Recipients that a version of a slice has claimed, and whose outcome it does not have. */
+export function pendingIn({ item }: SliceVersion): number {
+  const { claimed = 0, attempted = 0, unreached = 0 } = item as Record<string, number>;
+  return claimed - attempted - unreached;
 }
 
 /** The browsers in the audience from before the request to the end. */
@@ -133,13 +123,23 @@ export function isUnchanged({ world }: Report, path: string): boolean {
   );
 }
 
+/** Whether a browser is a recipient of a notification for each of several users. */
+export function hasPassed(report: Report, path: string, id: string): boolean {
+  return userIdsOf(callOf(report, id)) !== undefined && !isUnchanged(report, path);
+}
+
+/**
+ * How many browsers may be unreached while their slice goes on: those that have passed to another user, and those at a
+ * host that is not known by name, which is given up when it is silent.
+ */
+export function leftOutOf(report: Report, id: string): number {
+  return report.scenario.browsers.filter(
+    ({ path, origin }) => hasPassed(report, path, id) || classOf(origin) === otherHosts,
+  ).length;
+}
+
 /** The users that a browser had at some time in this span. */
-export function usersOfBrowser(
-  { world }: Report,
-  path: string,
-  from: number,
-  to: number,
-): string[] {
+export function usersOfBrowser(world: World, path: string, from: number, to: number): string[] {
   return world
     .registeredBetween(path, from, to)
     .flatMap((stored) => (stored?.user === undefined ? [] : [stored.user]));
@@ -152,7 +152,7 @@ export function isInAudience(report: Report, path: string, id: string, until: nu
 
 /** Most recipients that a notification can have: a browser is one for each of its users. */
 export function mostRecipients(report: Report, id: string): number {
-  const isToUsers = usersOf(callOf(report, id).request) !== undefined;
+  const isToUsers = userIdsOf(callOf(report, id)) !== undefined;
   return report.scenario.browsers
     .map(({ path }) => matches(report, path, id, Number.POSITIVE_INFINITY))
     .map((found) => (isToUsers ? new Set(found.map(({ user }) => user)).size : +(found.length > 0)))
@@ -160,12 +160,12 @@ export function mostRecipients(report: Report, id: string): number {
 }
 
 /** What was stored of a browser that matched the request. */
-function matches(report: Report, path: string, id: string, until: number) {
-  const call = callOf(report, id);
-  const userIds = usersOf(call.request)?.userIds;
+function matches({ world, ...report }: Report, path: string, id: string, until: number) {
+  const call = callOf({ world, ...report }, id);
+  const userIds = userIdsOf(call);
   const sentAt = sentAtOf(id);
   const conditions = Object.entries(conditionsOf(call.request));
-  return report.world
+  return world
     .registeredBetween(path, sentAt - behindMs(call), until)
     .filter((stored) => stored !== undefined)
     .filter(
@@ -178,29 +178,24 @@ function matches(report: Report, path: string, id: string, until: number) {
 }
 
 /** An index, and reads of large audiences, may be behind. */
-function behindMs({ request }: Call): number {
-  return (usersOf(request) === undefined ? 1000 : slowIndexMs) + clockDifferenceMs;
+function behindMs(call: Call): number {
+  return (userIdsOf(call) === undefined ? 1000 : slowIndexMs) + clockDifferenceMs;
 }
 
 /** The time in a UUID of version 7: epoch ms. */
-function sentAtOf(notificationId: string): number {
+export function sentAtOf(notificationId: string): number {
   return Number.parseInt(notificationId.replace('-', '').slice(0, 12), 16);
 }
 
-/** The id of the notification of a response. */
-export function idIn({ outcome }: Response): string | undefined {
-  if (outcome.kind === 'sent') return outcome.result.id;
-  return outcome.kind === 'accepted' ? outcome.id : undefined;
+/** The counts of a result, to be compared. */
+export function countsText({ failures = {}, ...result }: Result): string {
+  const { attempted, delivered, removed, failed, unreached = 0 } = result;
+  const reasons = Object.entries(failures).map(([reason, number]) => `${number} ${reason}`);
+  return `${[attempted, delivered, removed, failed, unreached].join('/')} ${reasons.sort()}`.trim();
 }
 
-export function countsText({
-  attempted,
-  delivered,
-  removed,
-  failed,
-  unreached = 0,
-}: Result): string {
-  return [attempted, delivered, removed, failed, unreached].join('/');
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string) {

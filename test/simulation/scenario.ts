@@ -1,9 +1,9 @@
-import { createECDH } from 'node:crypto';
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
 import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
+import { functionPace } from './scale.ts';
 import type { Random } from './time/random.ts';
 import { monthEnd, type World } from './world.ts';
 
@@ -40,6 +40,8 @@ export interface Call {
   readonly request: ParsedSendRequest;
   readonly idempotencyKey: string | undefined;
   readonly respondAsync: boolean;
+  /** Whose key it has. */
+  readonly sender: 'owner' | 'member';
 }
 
 export interface DeviceRemoval {
@@ -51,7 +53,8 @@ export interface DeviceRemoval {
 
 export interface Scenario {
   readonly browsers: readonly Browser[];
-  readonly calls: readonly Call[];
+  /** More are added in the course of time: callers repeat what has failed. */
+  readonly calls: Call[];
   /** Ms after the start at which the owner stops a notification. */
   readonly stops: readonly number[];
   /** Ms after the start at which the owner removes a user. */
@@ -66,7 +69,6 @@ export interface Scenario {
   readonly pushesPerSecond: number;
   /** Whether deliveries need all attempts of Lambda. */
   readonly isSlow: boolean;
-  readonly fewConnections: boolean;
   /** Ms after the start. */
   readonly projectDeletedAt: number | undefined;
 }
@@ -78,17 +80,10 @@ export type OperatorCommand = { readonly at: number } & (
       readonly monthlySendCap: number | null;
     }
   | { readonly kind: 'drop previous pair'; readonly isRemembered: boolean }
-  | { readonly kind: 'rotate pair' }
+  | { readonly kind: 'rotate pair' | 'revoke member' }
   /** Epoch ms. */
   | { readonly kind: 'prune'; readonly before: number }
 );
-
-/** One key pair serves all browsers: nothing in a simulation depends on it. */
-const ecdh = createECDH('prime256v1');
-export const browserKeys = {
-  p256dh: Uint8Array.from(ecdh.generateKeys()),
-  auth: new Uint8Array(16),
-};
 
 const users = ['ann', 'bob', 'cem', 'dot', 'eve'];
 
@@ -97,7 +92,7 @@ export function randomScenario(world: World): Scenario {
   const random = world.stream('scenario');
   const loweredCap = faults.occurs('cap lowered') ? someLoweredCap(world) : undefined;
   const isSlow = loweredCap === undefined && faults.occurs('slow delivery');
-  const someSubscribers = random.pick([0, 1, 3, 8, 13, 13, 20, 20, 30, 40]);
+  const someSubscribers = random.pick([0, 1, 3, 8, 8, 13, 13, 20, 20, 20, 30, 40]);
   const subscribers = loweredCap?.subscribers ?? (isSlow ? slowSubscribers : someSubscribers);
   const durationMs = random.pick([100, 5000, 40_000]);
   const timeIn = (stream: Random) => stream.between(0, durationMs);
@@ -109,7 +104,7 @@ export function randomScenario(world: World): Scenario {
     const userId = random.pick(users);
     const number = (browsersOf.get(userId) ?? 0) + 1;
     browsersOf.set(userId, number);
-    return number > sliceSizes.recipients ? undefined : userId;
+    return number > sliceSizes.chunk ? undefined : userId;
   };
   const someChoice = (random: Random): Choice => ({
     userId: random.chance(0.5) ? someUser(random) : undefined,
@@ -198,9 +193,8 @@ export function randomScenario(world: World): Scenario {
     commands,
     pushesPerSecond: isSlow
       ? subscribers / slowDeliverySeconds
-      : random.pick([20, 1250, 3000, 20_000]),
+      : functionPace * random.pick([1, 2, 8, 16]),
     isSlow,
-    fewConnections: random.chance(0.3),
     projectDeletedAt,
   };
 }
@@ -211,6 +205,8 @@ export function randomScenario(world: World): Scenario {
  */
 const slowDeliverySeconds = 1600;
 const slowSubscribers = 80;
+
+const minuteMs = 60_000;
 
 /** Many leave after the cap was lowered. Others come when every function knows the new cap. */
 function someLoweredCap(world: World) {
@@ -258,6 +254,9 @@ function randomCommands(
       : []),
     ...(faults.occurs('key pair rotated')
       ? [{ at: timeIn(world.stream('rotation')), kind: 'rotate pair' as const }]
+      : []),
+    ...(faults.occurs('member key revoked')
+      ? [{ at: timeIn(world.stream('revocation')), kind: 'revoke member' as const }]
       : []),
     ...(faults.occurs('subscriptions pruned')
       ? [
@@ -314,6 +313,7 @@ function randomCalls(
       request,
       idempotencyKey: random.chance(0.7) ? `key-${send}` : undefined,
       respondAsync: isSlow || random.chance(0.5),
+      sender: random.pick(['owner', 'member'] as const),
     };
     add(first);
     if (first.idempotencyKey === undefined) continue;
@@ -342,16 +342,22 @@ function randomCalls(
       }
     }
   }
-  for (const { at, kind } of commands) {
-    // Pushes correct subscriptions while the command removes them.
-    if (kind !== 'drop previous pair') continue;
-    const afterMs = world.stream('sends after a drop').between(-100, 300);
+  const meanwhile = (at: number, sender: Call['sender'] = 'owner') =>
     add({
-      at: Math.max(0, at + afterMs),
+      at: Math.max(0, at),
       request: { title: 'Meanwhile' },
       idempotencyKey: undefined,
       respondAsync: false,
+      sender,
     });
+  for (const { at, kind } of commands) {
+    const random = world.stream(`sends after: ${kind}`);
+    // Pushes correct subscriptions while the command removes them.
+    if (kind === 'drop previous pair') meanwhile(at + random.between(-100, 300));
+    if (kind !== 'revoke member') continue;
+    meanwhile(at + random.between(-20_000, 0), 'member');
+    meanwhile(at + random.pick([random.between(0, minuteMs), 10 * minuteMs]), 'member');
   }
+  if (faults.occurs('request after ten minutes')) meanwhile(10 * minuteMs);
   return calls;
 }

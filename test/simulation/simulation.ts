@@ -1,19 +1,9 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { sendTimeline, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
-import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
-import { type ErrorCode, ServiceError } from '../../contract/wire/errors.ts';
-import type { PushMessage } from '../../contract/wire/message.ts';
+import type { Slice } from '../../contract/infrastructure/slice.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { type DeliverDependencies, deliver } from '../../lambdas/deliver/deliver.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
-import type { Message } from '../../lambdas/push/pushing/push.ts';
-import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
-import { startPushingWith } from '../../lambdas/push/pushing/pusher.ts';
-import { type SendOutcome, send } from '../../lambdas/send/send.ts';
-import { keyHashOf, type SendDependencies, usersOf, uuidV7 } from '../../lambdas/send/sending.ts';
-import { audienceStore } from '../../lambdas/store/audience.ts';
-import { newSubscriberParts, sumOf, usedParts, utcMonth } from '../../lambdas/store/counters.ts';
+import type { Host } from '../../lambdas/host.ts';
+import { newSubscriberParts } from '../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import {
   endpointHash,
@@ -21,50 +11,36 @@ import {
   storedChoice,
   subscriptionKey,
 } from '../../lambdas/store/items.ts';
-import { eventCounterStore, notificationStore } from '../../lambdas/store/notifications.ts';
-import { sendStore } from '../../lambdas/store/sends.ts';
-import { sliceStore } from '../../lambdas/store/slices.ts';
-import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { notificationStore } from '../../lambdas/store/notifications.ts';
 import { keyed } from '../fixtures/known-project.ts';
-import { silentObserver } from '../fixtures/silent-observer.ts';
 import { browserActor, type Subscribed } from './browser-actor.ts';
 import { type CounterFaults, counterFaultsOf } from './counters.ts';
 import { tables } from './database/memory-database.ts';
-import { type Environment, Environments } from './environments.ts';
+import { Environments } from './environments.ts';
 import type { Fault } from './faults.ts';
-import { FunctionRun } from './function-run.ts';
-import { described, SimulatedLambda } from './lambda.ts';
-import { changeProject, deleteProject } from './operator-actor.ts';
+import { type HttpResponse, hashOf, keys, projectId, request } from './gateway.ts';
+import { SimulatedLambda } from './lambda.ts';
+import { changeProject, deleteProject, memberName } from './operator-actor.ts';
 import { Owner } from './owner-actor.ts';
-import { origins, publicKeyOf, simulatedTransport } from './push-services.ts';
-import { type Browser, browserKeys, type Call, randomScenario, type Scenario } from './scenario.ts';
+import { origins, PushServices, storedKeys, vapidPairs } from './push-services.ts';
+import { type Browser, type Call, randomScenario, type Scenario } from './scenario.ts';
+import { variables } from './variables.ts';
 import { World } from './world.ts';
 
-export const projectId = 'shop';
 export const firstRef = 'first' as ProjectRef;
 
-/** How a request to send ended, as its caller sees it. */
-export type CallOutcome =
-  | SendOutcome
-  | {
-      readonly kind: 'error';
-      readonly code: ErrorCode | 'internal_error';
-      readonly retryAfterSeconds?: number | undefined;
-    }
-  /** The function died or took too long: the gateway's own response. */
-  | { readonly kind: 'gateway_error' };
-
-export interface Response {
+/** What a caller who sends gets. */
+export interface Response extends HttpResponse {
   readonly call: Call;
-  readonly outcome: CallOutcome;
   /** Ms after the request. */
   readonly afterMs: number;
   /** Ms after the request at which the function started. */
   readonly startedAfterMs: number;
   /** Epoch ms. */
   readonly at: number;
-  /** Whether its notification is stored then, if it has one. */
-  readonly isStored: boolean;
+  /** The notification that it names, and what is stored of that then. */
+  readonly id: string | undefined;
+  readonly stored: NotificationResult | undefined;
 }
 
 /** A notification as `GET` returned it at some time. */
@@ -90,14 +66,10 @@ export interface Report {
   readonly scenario: Scenario;
   readonly responses: readonly Response[];
   readonly stops: readonly Stop[];
-  /** Notifications whose cancellation failed. */
-  readonly notCancelled: ReadonlySet<string>;
   /** The requests of browsers to subscribe, in the order of their responses. */
   readonly subscribed: readonly Subscribed[];
   /** What an owner has seen or changed of a later project of the same id. */
   readonly trespasses: readonly string[];
-  /** The request that made each notification, by its id. */
-  readonly requestOf: ReadonlyMap<string, string>;
   /** Each notification when everything has ended. Of a project that was deleted, as it was read last. */
   readonly notifications: readonly NotificationResult[];
   /** What `GET` of each notification returned in the course of time, by its id. */
@@ -110,12 +82,11 @@ export interface Report {
 
 /** Breaks the code, to show that an invariant finds it. */
 export interface Breakage {
-  /** Ms that a function which delivers a slice believes to have. */
-  readonly sliceMs?: number;
-  readonly deps?: <Dependencies extends DeliverDependencies & Partial<SendDependencies>>(
-    deps: Dependencies,
-  ) => Dependencies;
   readonly world?: (world: World) => void;
+  /** Changes what functions take from where they run. */
+  readonly host?: (host: Host) => Host;
+  /** Changes what Lambda hands to a function. */
+  readonly slice?: (slice: Slice) => Slice;
   /** Changes what the caller is told. */
   readonly response?: (response: Response) => Response;
   readonly notification?: (notification: NotificationResult) => NotificationResult;
@@ -128,8 +99,6 @@ export interface SimulationOptions {
   readonly breakage?: Breakage;
 }
 
-/** Seconds after which an API Gateway gives up a request. */
-const gatewayTimeoutMs = 30_000;
 /** Subscribers of a later project of the same id. */
 const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
   (userId, index) => ({
@@ -159,40 +128,39 @@ export async function simulate(
   const known = new Map<string, Browser>(
     scenario.browsers.map((browser) => [browser.path, browser]),
   );
-  const environments = new Environments(world, (run) => {
-    if (/^(send|deliver) /.test(run.name)) watchNotifications(run.requestId);
-  });
-  const owner = new Owner(world, environments, projectId, 'hash of the owner');
-  createProject(
-    scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0),
-    firstRef,
-    'hash of the owner',
+  const pushServices = new PushServices(world, known);
+  const lambda = new SimulatedLambda(world, breakage.slice);
+  const environments = new Environments(
+    world,
+    (host, running) => {
+      const own = {
+        ...host,
+        variables: { ...variables, PUSHES_PER_SECOND: String(scenario.pushesPerSecond) },
+        connect: (url: URL) => pushServices.connect(running, url),
+        post: lambda.post(running),
+      };
+      return breakage.host?.(own) ?? own;
+    },
+    (run) => {
+      if (run.kind === 'send' || run.kind === 'deliver') watchNotifications(run.requestId);
+    },
   );
+  lambda.environments = environments;
+  const owner = new Owner(world, environments, keys.owner);
+  const first = scenario.browsers.filter(({ subscribesAt }) => subscribesAt === 0);
+  createProject(first, firstRef, keys.owner);
   const responses: Response[] = [];
   const stops: Stop[] = [];
-  const notCancelled = new Set<string>();
-  const requestOf = new Map<string, string>();
   const history = new Map<string, Reading[]>();
   const subscribed: Subscribed[] = [];
   const trespasses: string[] = [];
   let counterFaults: CounterFaults | undefined;
   let deletedAt: number | undefined;
-  const lambda = new SimulatedLambda(
-    world,
-    environments,
-    async (run, environment, slice: Slice) => {
-      const { sliceMs = sliceTimeline.timeoutMs - sliceTimeline.lastWritesMs } = breakage;
-      const endsAt = run.clock().getTime() + sliceMs;
-      return deliver(sliceDependencies(run, environment), slice, run.name, endsAt);
-    },
-  );
 
-  for (const call of scenario.calls) scheduler.after(call.at, () => void request(call));
+  for (const call of scenario.calls) scheduler.after(call.at, () => void send(call));
   for (const at of scenario.stops) scheduler.after(at, () => void stopSome());
   for (const browser of scenario.browsers) {
-    void browserActor(world, environments, projectId, scenario.subscriberCap, browser, (one) =>
-      subscribed.push(one),
-    );
+    void browserActor(world, environments, browser, (one) => subscribed.push(one));
   }
   for (const { at, userId } of scenario.userRemovals) {
     scheduler.after(at, () => void owner.removeUser(userId));
@@ -215,38 +183,34 @@ export async function simulate(
   world.outages = [];
   const notifications = await readNotifications();
   return {
-    ...{
-      seed,
-      world,
-      scenario,
-      responses,
-      stops,
-      notCancelled,
-      notifications,
-      requestOf,
-    },
-    ...{ history, deletedAt, subscribed, trespasses },
-    counterFaults: counterFaults ?? counterFaultsOf(world),
+    ...{ seed, world, scenario, responses, stops, subscribed, trespasses, notifications },
+    ...{ history, deletedAt, counterFaults: counterFaults ?? counterFaultsOf(world) },
   };
 
   /** The items as the operator's command creates them, and those of its first subscribers. */
-  function createProject(
-    browsers: readonly Browser[],
-    ref: ProjectRef,
-    secretKeyHash: string,
-  ): void {
+  function createProject(browsers: readonly Browser[], ref: ProjectRef, secretKey: string): void {
+    const [previous, current] = vapidPairs;
+    const member = { role: 'sender', keyHash: hashOf(keys.member), createdAt: '' } as const;
     const project: ProjectItem = {
       ...keyed(ref),
-      ...{ projectId, secretKeyHash, members: {} },
+      ...{ projectId, secretKeyHash: hashOf(secretKey) },
       settings: {
         name: 'Shop',
+        userIds: 'open',
         ...{ monthlySendCap: scenario.monthlyCap, subscriberCap: scenario.subscriberCap },
       },
-      ...{ vapidPair: 1, vapidPublicKey: publicKeyOf(1), previousVapidPublicKey: publicKeyOf(0) },
+      members: ref === firstRef ? { [memberName]: member } : {},
+      vapidPair: 1,
+      vapidPublicKey: current!.publicKey,
+      previousVapidPublicKey: previous!.publicKey,
       createdAt: new Date(0).toISOString(),
     };
     database.put(tables.projects, { ...project });
-    database.put(tables.vapidKeys, { projectId, privateKey: '', previousPrivateKey: '' });
+    database.put(tables.vapidKeys, {
+      projectId,
+      privateKey: current!.privateKey,
+      previousPrivateKey: previous!.privateKey,
+    });
     database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;
     for (const { origin, path, seenAgoMs, storedPairNumber, ...choice } of browsers) {
@@ -254,14 +218,8 @@ export async function simulate(
       subscribers += 1;
       database.put(tables.subscriptions, {
         ...subscriptionKey(ref, hash),
-        ...{
-          origin,
-          path,
-          ...browserKeys,
-          createdAt: 0,
-          updatedAt: world.startsAt - seenAgoMs,
-          vapidPairNumber: storedPairNumber,
-        },
+        ...{ origin, path, ...storedKeys, createdAt: 0 },
+        ...{ updatedAt: world.startsAt - seenAgoMs, vapidPairNumber: storedPairNumber },
         ...storedChoice(ref, choice),
         ...(choice.userId && { userSince: 0 }),
       });
@@ -275,7 +233,7 @@ export async function simulate(
     world.note('operator', () => 'creates a project of the same id');
     const subscribers = successors.slice(0, scenario.subscriberCap ?? successors.length);
     for (const browser of subscribers) known.set(browser.path, browser);
-    createProject(subscribers, world.successorRef, 'hash of the next owner');
+    createProject(subscribers, world.successorRef, keys.nextOwner);
     database.put(tables.notifications, {
       ...{
         projectRef: world.successorRef,
@@ -301,85 +259,45 @@ export async function simulate(
     if (stopped !== undefined) trespasses.push('stopped a notification');
   }
 
-  /** API Gateway: passes a request to send and responds within 30 s. */
-  async function request(call: Call): Promise<void> {
-    const startedAt = new Date(scheduler.now);
+  /** A caller sends. @param repetitions that the caller has left, after responses that ask for it. */
+  async function send(call: Call, repetitions = 2): Promise<void> {
+    const { requestId, idempotencyKey, respondAsync, sender } = call;
+    const startedAt = scheduler.now;
     const random = world.stream('gateway');
-    world.note('gateway', () => `${call.requestId} ${JSON.stringify(call)}`);
-    const isLate = faults.occurs('late start');
-    const startsIn = isLate
+    world.note('gateway', () => JSON.stringify(call));
+    const startedAfterMs = faults.occurs('late start')
       ? random.between(15_000, 35_000)
       : faults.occurs('cold start')
         ? random.latency(300, 10_000)
         : random.latency(3, 500);
-    const respond = (outcome: CallOutcome) => {
-      const afterMs = scheduler.now - startedAt.getTime();
-      if (responses.some((response) => response.call === call)) return;
-      const { now: at } = scheduler;
-      const isStored = isStoredNow(outcome);
-      const response = { call, outcome, afterMs, startedAfterMs: startsIn, at, isStored };
-      responses.push(breakage.response?.(response) ?? response);
-      world.note('gateway', () => `${call.requestId}: ${JSON.stringify(outcome)}`);
-    };
-    scheduler.after(gatewayTimeoutMs, () => {
-      if (responses.every((response) => response.call !== call)) faults.count('gateway gave up');
-      respond({ kind: 'gateway_error' });
-    });
-    await scheduler.sleep(startsIn);
-    const outcome = await environments.run(
-      'send',
-      call.requestId,
-      sendTimeline.timeoutMs,
-      async (run, environment) => {
-        const msLeft = Math.max(
-          0,
-          startedAt.getTime() + sendTimeline.endMs - run.clock().getTime(),
-        );
-        const signal = run.abortAfter(msLeft);
-        const found = await environment.signingProjects.find(projectId, signal);
-        if (found?.secretKeyHash !== 'hash of the owner') {
-          throw new ServiceError('unauthorized', 'No such project.');
-        }
-        const project = faults.occurs('pair unknown to the function')
-          ? { ...found, vapid: { current: found.vapid.previous ?? found.vapid.current } }
-          : found;
-        const { request, idempotencyKey, respondAsync, requestId } = call;
-        const read = usedParts(environment.dynamo, tables.usage);
-        const deps = sendDependencies(run, environment);
-        const common = {
-          ...{ request, idempotencyKey, respondAsync, requestId, startedAt },
-          sentAt: run.clock(),
-          baseUrl: 'https://api.example',
-        };
-        // As the handler does.
-        const users = usersOf(request);
-        if (users !== undefined) return send(deps, project, { ...common, audience: users });
-        const [used, earlier] = await Promise.all([
-          read(project.ref, utcMonth(run.clock()), signal),
-          idempotencyKey &&
-            deps.sends.earlier(project.ref, keyHashOf(idempotencyKey), run.clock(), signal),
-        ]);
-        const audience = { subscribers: sumOf(used.subscribers) };
-        const sent = used.sends;
-        return send(deps, project, { ...common, audience, sent, earlier: earlier || undefined });
+    const made = {
+      function: 'send',
+      requestId,
+      key: keys[sender],
+      headers: {
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+        ...(respondAsync && { prefer: 'respond-async' }),
       },
-      (run) => run.note(() => `started: ${call.requestId}`),
+      body: call.request,
+    } as const;
+    const response = await request(world, environments, made, startedAfterMs, (run) =>
+      run.note(() => `started: ${requestId}`),
     );
-    world.note('send', () => `${call.requestId} ended: ${described(outcome)}`);
-    if (outcome.kind === 'returned') respond(outcome.value);
-    else if (outcome.kind === 'died') respond({ kind: 'gateway_error' });
-    else if (outcome.error instanceof ServiceError) {
-      const { code, retryAfterSeconds } = outcome.error;
-      respond({ kind: 'error', code, retryAfterSeconds });
-    } else respond({ kind: 'error', code: 'internal_error' });
-  }
-
-  /** Whether the notification of a response is stored. One of a project that is being removed may not be. */
-  function isStoredNow(outcome: CallOutcome): boolean {
-    if (outcome.kind !== 'sent' && outcome.kind !== 'accepted') return true;
-    const id = outcome.kind === 'sent' ? outcome.result.id : outcome.id;
-    const stored = database.items(tables.notifications).filter(isNotification);
-    return stored.some(({ notificationId }) => notificationId === id) || isRemoved();
+    const at = scheduler.now;
+    const { status, headers, body } = response;
+    world.note('gateway', () => `${requestId}: ${status} ${JSON.stringify(body)}`);
+    const id = (body.id ?? headers.Location?.split('/').at(-1)) as string | undefined;
+    const stored = id === undefined ? undefined : await storedNow(id);
+    const told = { ...response, call, startedAfterMs, afterMs: at - startedAt, at, id, stored };
+    responses.push(breakage.response?.(told) ?? told);
+    // Without a key, only what was not sent.
+    const isAsked = body.error?.code === 'unavailable' || (status >= 500 && idempotencyKey);
+    if (!isAsked || repetitions === 0) return;
+    const seconds = Number(headers['Retry-After'] ?? random.pick([1, 5, 40]));
+    const again = { ...call, requestId: `${requestId}+`, at: at - world.startsAt + seconds * 1000 };
+    scenario.calls.push(again);
+    await scheduler.sleep(seconds * 1000);
+    await send(again, repetitions - 1);
   }
 
   function isRemoved(): boolean {
@@ -398,99 +316,19 @@ export async function simulate(
     if (notification.status !== 'sent') faults.count('notification stopped');
   }
 
-  function notificationDependencies(dynamo: DynamoDBDocumentClient) {
-    return {
-      notifications: notificationStore(dynamo, tables.notifications),
-      deliveries: deliveriesOf(dynamo, tables.deliveries),
-      clock: scheduler.clock,
-    };
-  }
-
-  function sliceDependencies(
-    run: FunctionRun,
-    { dynamo, signingProjects: projects }: Environment,
-  ): DeliverDependencies {
-    let pushers = 0;
-    const deps: DeliverDependencies = {
-      audiences: audienceStore(dynamo, tables.subscriptions, run.sleep),
-      subscriptions: subscriptionStore(dynamo, tables, run.clock, run.draw),
-      projects,
-      slices: sliceStore(dynamo, tables.deliveries, run.sleep),
-      eventCounters: eventCounterStore(dynamo, tables.deliveries),
-      startPushing: (options) => {
-        pushers += 1;
-        const number = pushers;
-        const notifications = new Map<string, PushMessage['notification']>();
-        /** Remembers what is encrypted for a browser. */
-        const recorded = (message: Message) => (recipient: Recipient) => {
-          const bytes = typeof message === 'function' ? message(recipient) : message;
-          notifications.set(recipient.path, JSON.parse(bytes.toString()).notification);
-          return bytes;
-        };
-        run.note(() => `pusher ${number}`);
-        const few = { overall: 4, perPushService: 3, initial: 2, minimum: 1 };
-        const about = { pusher: number, notifications };
-        return startPushingWith({
-          transport: simulatedTransport(world, run, known, about),
-          sign: ({ publicKey }) => publicKey,
-          clock: run.clock,
-          sleep: run.sleep,
-          random: () => run.random.next(),
-          extraOrigins: [],
-          inFlight: scenario.fewConnections ? few : inFlight,
-        })({ ...options, messages: options.messages.map(recorded) });
-      },
-      clock: run.clock,
-      sleep: run.sleep,
-      abortAfter: run.abortAfter,
-      random: () => run.random.next(),
-      observe: {
-        ...silentObserver,
-        recordFailed({ notificationId }, error) {
-          run.note(() => `not recorded: ${notificationId}: ${error}`);
-        },
-        cancelFailed({ notificationId }, error) {
-          run.note(() => `not cancelled: ${notificationId}: ${error}`);
-          notCancelled.add(notificationId);
-        },
-      },
-    };
-    return breakage.deps?.(deps) ?? deps;
-  }
-
-  function sendDependencies(run: FunctionRun, environment: Environment): SendDependencies {
-    const { dynamo } = environment;
-    const deps: SendDependencies = {
-      ...sliceDependencies(run, environment),
-      sends: sendStore(dynamo, tables),
-      notifications: notificationStore(dynamo, tables.notifications),
-      starter: lambda.starter(run),
-      newId: (time) => {
-        const id = uuidV7(time, (length) =>
-          Uint8Array.from({ length }, () => run.random.integer(0, 255)),
-        );
-        requestOf.set(id, run.requestId);
-        return id;
-      },
-      monthlyCap: 10_000,
-      pushesPerSecond: scenario.pushesPerSecond,
-    };
-    return breakage.deps?.(deps) ?? deps;
-  }
-
   /** Runs the operator's commands, one after another. */
   async function operator(): Promise<void> {
     for (const command of scenario.commands) {
       const wait = world.startsAt + command.at - scheduler.now;
       await scheduler.sleep(wait);
-      await changeProject(world, projectId, command);
+      await changeProject(world, command);
     }
   }
 
   async function remove(): Promise<void> {
     watchNotifications();
     counterFaults = counterFaultsOf(world);
-    if (!(await deleteProject(world, projectId))) return;
+    if (!(await deleteProject(world))) return;
     deletedAt = scheduler.now;
     if (faults.occurs('project created again')) {
       // The operator's next command takes a second to start.
@@ -498,33 +336,36 @@ export async function simulate(
     }
   }
 
-  /** Reads every notification at once, without faults. */
+  /** What `GET` returns of a notification at this moment. */
+  function storedNow(id: string): Promise<NotificationResult | undefined> {
+    const dynamo = database.client();
+    const deps = {
+      notifications: notificationStore(dynamo, tables.notifications),
+      deliveries: deliveriesOf(dynamo, tables.deliveries, async () => {}),
+      clock: scheduler.clock,
+    };
+    return getNotification(deps, { ref: firstRef }, id).catch(() => undefined);
+  }
+
   function watchNotifications(afterRun?: string): void {
     const { now: at } = scheduler;
-    const deps = notificationDependencies(database.client());
     for (const item of database.items(tables.notifications).filter(isNotification)) {
-      const id = item.notificationId;
-      void getNotification(deps, { ref: firstRef }, id as string).then((result) => {
+      void storedNow(item.notificationId as string).then((result) => {
+        if (result === undefined) return;
         history.set(result.id, [...(history.get(result.id) ?? []), { at, result, afterRun }]);
       });
     }
   }
 
+  /** All of them, when everything has ended. */
   async function readNotifications(): Promise<NotificationResult[]> {
+    scheduler.work(2 * 60 * 60 * 1000);
     const found: NotificationResult[] = [];
     for (const item of database.items(tables.notifications).filter(isNotification)) {
-      scheduler.after(2 * 60 * 60 * 1000, () => {
-        const run = new FunctionRun(world, 'getNotification', 'get');
-        const deps = notificationDependencies(run.dynamo());
-        void getNotification(deps, { ref: firstRef }, item.notificationId as string).then(
-          (result) => {
-            run.note(() => JSON.stringify(result));
-            found.push(breakage.notification?.(result) ?? result);
-          },
-        );
-      });
+      const result = await storedNow(item.notificationId as string);
+      world.note('end', () => JSON.stringify(result));
+      if (result !== undefined) found.push(breakage.notification?.(result) ?? result);
     }
-    await scheduler.run();
     const isFound = (id: string) => found.some((one) => one.id === id);
     const deleted = [...history].filter(([id]) => isRemoved() && !isFound(id));
     return [...found, ...deleted.map(([, readings]) => readings.at(-1)!.result)];

@@ -1,6 +1,6 @@
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { MemoryDatabase, tables } from './database/memory-database.ts';
+import { type Item, MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';
 import { Scheduler } from './time/scheduler.ts';
@@ -12,25 +12,41 @@ export interface TraceLine {
   readonly text: string;
 }
 
-/** One try of a push, as the push service saw it. */
+/** One attempt of a push: its bytes have left a function, so that the push service may have accepted it. */
 export interface PushAttempt {
   readonly notificationId: string;
   /** What the browser shows. */
   readonly title: string;
   readonly path: string;
-  /** The invocation, and its pusher: one for each share. */
+  readonly origin: string;
+  /** The invocation. */
   readonly run: string;
-  readonly pusher: number;
   readonly requestId: string;
   /** Epoch ms at which its bytes were written. */
   readonly startedAt: number;
+  readonly slice: number;
+  /** What was stored of its slice then. */
+  readonly stored: SliceVersion | undefined;
   isAccepted: boolean;
-  /** Whether the response arrives in time. Otherwise nobody knows whether it was accepted. */
-  isHeard: boolean;
+  /** Epoch ms at which the function had a response; undefined if it never had. */
+  heardAt?: number;
+  /** The status of the push service, whether or not the function had it. */
+  status?: number;
+  /** Whether it may have another attempt: a status refused it, or a connection closed that had been used before. */
+  mayBeRepeated: boolean;
   /** Whether the key pair was not that of the subscription. */
   isMismatch: boolean;
-  /** Whether a retry is allowed after this attempt. */
-  isTransient: boolean;
+}
+
+/** A version of the item of a slice. */
+export interface SliceVersion {
+  /** Epoch ms at which it was stored, and at which the call for it was made. */
+  readonly at: number;
+  readonly calledAt: number;
+  /** The invocation that has written it, and the one that has the lease: a stop leaves that. */
+  readonly by: string | undefined;
+  readonly holder: string | undefined;
+  readonly item: Item;
 }
 
 /** What was stored of a browser's subscription, from a time on. */
@@ -49,6 +65,7 @@ export interface StoredRegistration {
   /** Number of its VAPID pair. */
   readonly pair: number;
   /** Epoch ms. */
+  readonly createdAt: number;
   readonly updatedAt: number;
 }
 
@@ -72,12 +89,8 @@ export interface SliceFate {
   /** Invocations that it has accepted, and those of them that it has not lost. */
   accepted: number;
   events: number;
-  /** Epoch ms at which Lambda's API has refused or lost one last. */
-  refusedAt: number;
-  /** Attempts whose function died, or had no connection to the database to its end. */
-  deaths: number;
-  /** Whether an event was dropped because it was too old. */
-  isTooOld: boolean;
+  /** Why it has given up events. `failed`: after an attempt whose function has ended with an error by itself. */
+  readonly givenUp: ('too old' | 'its last attempt died or lost the database' | 'failed')[];
 }
 
 /** Epoch ms between which DynamoDB refuses all calls, or those for one table, or only reads of it. */
@@ -88,11 +101,33 @@ interface Outage {
   readonly isOfReads?: boolean;
 }
 
+/** A span of time, in epoch ms. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How one invocation of send or deliver has ended. */
+export interface EndedRun extends Span {
+  readonly requestId: string;
+  /** Why it died, if it did. */
+  readonly death: string | undefined;
+  /** Whether a fault was the end of its last call to write a slice. */
+  readonly lostLastWrite: boolean;
+  /** Whether a fault was the end of its last call to the database. */
+  readonly isWithoutDatabase: boolean;
+  /** Whether it stood still, so that another one may have taken what it had. */
+  readonly hasPaused: boolean;
+}
+
 /** Epoch ms: runs begin shortly before. */
 export const monthEnd = Date.parse('2026-12-01T00:00:00Z');
 
 /** Most by which the index is behind. */
 export const slowIndexMs = 10_000;
+
+/** Who is disturbed by what is wrong with a push service as a whole. */
+export const everyone: unique symbol = Symbol('everyone');
 
 /** What all actors of a run share: time, chance, the database and a record of what happened. */
 export class World {
@@ -100,16 +135,18 @@ export class World {
   readonly faults: Faults;
   readonly database: MemoryDatabase;
   readonly attempts: PushAttempt[] = [];
-  /** Pushes of each notification that have taken from the pace, also those without a connection. */
-  readonly started = new Map<string, number>();
+  /** The versions of each item of a slice, by its id. */
+  readonly slices = new Map<string, SliceVersion[]>();
+  /** The invocations of send and deliver that have ended, by name. */
+  readonly ended = new Map<string, EndedRun>();
   /** Epoch ms of the calls to the database that have begun, by invocation and kind. */
   readonly calls = new Map<string, number[]>();
   /** Functions that Lambda ended. */
   readonly timeOuts: string[] = [];
   /** What Lambda has made of each slice. */
   readonly fates = new Map<string, SliceFate>();
-  /** Requests of which a function died, or could not store what it had done last. */
-  readonly unheard = new Set<string>();
+  /** The notifications that Lambda was asked to deliver, whatever it responded. */
+  readonly startedIds = new Set<string>();
   /** Attempts of Lambda that failed although their function had time left. */
   readonly wasted: string[] = [];
   readonly trace: TraceLine[] = [];
@@ -117,16 +154,22 @@ export class World {
   /** Of a later project with the same id. */
   successorRef = 'next' as ProjectRef;
   outages: readonly Outage[] = [];
-  /** The invocation whose call the database executes. */
-  caller: string | undefined;
+  /** Whose call the database executes: an invocation, the request that it works for, and when it called. */
+  caller:
+    | { readonly run: string; readonly requestId: string; readonly calledAt: number }
+    | undefined;
   /** The limits of the project from each time on. */
   readonly limits: Limits[] = [];
   /** Epoch ms at which the operator began to remove the project. */
   removedAt: number | undefined;
-  /** The notifications that have begun or were cancelled, with the epoch ms at which they were sent. */
+  /** Epoch ms at which the member's key was revoked. */
+  revokedAt: number | undefined;
+  /** The request that made each notification, by its id. */
+  readonly requestOf = new Map<string, string>();
+  /** The notifications that have begun, by id, as they were stored. */
+  readonly notifications = new Map<string, Item>();
+  /** When each of them has begun or was cancelled, with the epoch ms at which it was sent. */
   readonly sends: (Change & { readonly id: string; readonly sentAt: number })[] = [];
-  /** Functions that used a project again after they had found it removed. */
-  readonly revivals: string[] = [];
   /** By the path of the endpoint. */
   readonly registrations = new Map<string, Registration[]>();
   readonly #pathOf = new Map<string, string>();
@@ -134,7 +177,8 @@ export class World {
   readonly #seed: number;
   readonly #streams = new Map<string, Random>();
   readonly #runs = new Map<string, number>();
-  readonly #delays = new Map<string, number>();
+  readonly #disturbed = new Map<string | typeof everyone, Span[]>();
+  readonly #picked: PickedCall;
   #tokens = 0;
 
   constructor(seed: number, isTraced: boolean) {
@@ -143,6 +187,7 @@ export class World {
     this.startsAt = monthEnd - this.stream('start').pick([5_000, 30_000, 24 * 60 * 60 * 1000]);
     this.scheduler = new Scheduler(this.startsAt, this.stream('events of the same time'));
     this.faults = new Faults((name) => this.stream(`fault: ${name}`));
+    this.#picked = new PickedCall(this.stream('picked call'));
     this.database = new MemoryDatabase({
       now: () => this.scheduler.now,
       lagMs: (isIndex) =>
@@ -155,9 +200,14 @@ export class World {
         if (table === tables.subscriptions) this.#registered(key, item);
         else if (table === tables.projects) this.#changed(item);
         else if (table === tables.notifications) this.#sent(item);
+        else if (table === tables.deliveries) this.#written(item);
       },
     });
     this.#isTraced = isTraced;
+  }
+
+  get now(): number {
+    return this.scheduler.now;
   }
 
   /** The random numbers for one dimension of a run: what one draws changes no other. */
@@ -173,23 +223,41 @@ export class World {
   /** Takes a text only if it is wanted: most runs are not traced. */
   note(actor: string, text: () => string): void {
     if (!this.#isTraced) return;
-    this.trace.push({ at: this.scheduler.now - this.startsAt, actor, text: text() });
+    this.trace.push({ at: this.now - this.startsAt, actor, text: text() });
   }
 
-  /** Ms that faults have taken of the time of a request and its functions, at most. */
-  delayOf(requestId: string): number {
-    return this.#delays.get(requestId) ?? 0;
+  /**
+   * Whether this is the one call of the run that is picked to fail.
+   * @param isOfDelivery whether it begins, claims, stores, pushes or starts something: these are picked more often.
+   */
+  isPicked(kind: string, isOfDelivery: boolean): boolean {
+    return this.#picked.isNext(kind, isOfDelivery) && this.faults.occurs('one call fails');
   }
 
-  delay(requestId: string, ms: number): void {
-    this.#delays.set(requestId, this.delayOf(requestId) + ms);
+  /** A fault takes this span at most of the time of a request and its functions, or of all of them. */
+  disturb(requestId: string | typeof everyone, span: Span): void {
+    const spans = this.#disturbed.get(requestId) ?? [];
+    spans.push(span);
+    this.#disturbed.set(requestId, spans);
+  }
+
+  /** Ms of a span in which faults disturbed none of these requests, or everyone. */
+  undisturbedMs(requestIds: readonly (string | typeof everyone)[], { from, to }: Span): number {
+    const spans = requestIds.flatMap((id) => this.#disturbed.get(id) ?? []);
+    let at = from;
+    let sum = 0;
+    for (const span of spans.toSorted((one, other) => one.from - other.from)) {
+      sum += Math.max(0, Math.min(span.from, to) - at);
+      at = Math.max(at, span.to);
+    }
+    return sum + Math.max(0, to - at);
   }
 
   fateOf(slice: Slice): SliceFate {
     const key = `${slice.notificationId}/${slice.slice}`;
     let fate = this.fates.get(key);
     if (fate === undefined) {
-      fate = { slice, accepted: 0, events: 0, refusedAt: 0, deaths: 0, isTooOld: false };
+      fate = { slice, accepted: 0, events: 0, givenUp: [] };
       this.fates.set(key, fate);
     }
     return fate;
@@ -197,9 +265,9 @@ export class World {
 
   /** Records a call to the database. */
   called(call: string): void {
-    const times = this.calls.get(call) ?? [];
-    times.push(this.scheduler.now);
-    this.calls.set(call, times);
+    const times = this.calls.get(call);
+    if (times === undefined) this.calls.set(call, [this.now]);
+    else times.push(this.now);
   }
 
   nextRun(name: string): string {
@@ -216,11 +284,10 @@ export class World {
 
   /** Whether DynamoDB refuses calls for these tables now. */
   isInOutage(used: readonly string[], isRead: boolean): boolean {
-    const { now } = this.scheduler;
     return this.outages.some(
       ({ from, to, table, isOfReads = false }) =>
-        from <= now &&
-        now < to &&
+        from <= this.now &&
+        this.now < to &&
         (table === undefined || used.includes(table)) &&
         (isRead || !isOfReads),
     );
@@ -234,26 +301,43 @@ export class World {
     return [before, ...during].map((registration) => registration?.stored);
   }
 
-  #changed(item: Record<string, unknown> | undefined): void {
+  #changed(item: Item | undefined): void {
     if (this.removedAt !== undefined) return;
-    const { now: at } = this.scheduler;
+    const at = this.now;
     if (item === undefined || 'removed' in item) this.removedAt = at;
     else this.limits.push({ at, ...(item.settings as Omit<Limits, 'at'>) });
+    const members = (item?.members ?? {}) as object;
+    if (!('member' in members)) this.revokedAt ??= at;
   }
 
-  #sent(item: Record<string, unknown> | undefined): void {
+  #sent(item: Item | undefined): void {
     if (item === undefined || item.projectRef === this.successorRef) return;
     const id = item.notificationId as string;
     const begun = this.sends.find((one) => one.id === id);
-    const { now: at } = this.scheduler;
+    const at = this.now;
     if (item.content !== undefined) {
+      this.notifications.set(id, item);
+      this.requestOf.set(id, this.caller?.requestId ?? '');
       this.sends.push({ id, at, by: 1, sentAt: Date.parse(item.sentAt as string) });
     } else if (begun !== undefined) {
       this.sends.push({ ...begun, at, by: -1 });
     }
   }
 
-  #registered(key: Record<string, unknown>, item: Record<string, unknown> | undefined): void {
+  #written(item: Item | undefined): void {
+    if (item === undefined || !('leasedBy' in item || 'stoppedAt' in item)) return;
+    const id = item.id as string;
+    const at = this.now;
+    const versions = this.slices.get(id) ?? [];
+    const before = versions.at(-1);
+    const isSame = item.leasedBy === before?.item.leasedBy;
+    const by = this.caller?.run;
+    const holder = isSame ? before?.holder : by;
+    versions.push({ at, calledAt: this.caller?.calledAt ?? at, by, holder, item });
+    this.slices.set(id, versions);
+  }
+
+  #registered(key: Item, item: Item | undefined): void {
     const hash = Buffer.from(key.endpointHash as Uint8Array).toString('hex');
     if (item !== undefined) this.#pathOf.set(hash, item.path as string);
     const path = this.#pathOf.get(hash)!;
@@ -263,9 +347,37 @@ export class World {
       user,
       channels: (item.channels ?? []) as readonly string[],
       pair: (item.vapidPairNumber ?? 0) as number,
+      createdAt: item.createdAt as number,
       updatedAt: item.updatedAt as number,
     };
-    const registration = { at: this.scheduler.now, stored, by: this.caller };
+    const registration = { at: this.now, stored, by: this.caller?.run };
     this.registrations.set(path, [...history, registration]);
+  }
+}
+
+/**
+ * Picks one call of a run: of a call of each kind, the first one decides by chance whether it is of this kind. So a rare
+ * call, such as the one that claims, is picked as often as one that is made every two seconds.
+ */
+class PickedCall {
+  readonly #random: Random;
+  readonly #made = new Map<string, number>();
+  #picked: { readonly kind: string; readonly number: number } | undefined;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  isNext(kind: string, isOfDelivery: boolean): boolean {
+    const number = (this.#made.get(kind) ?? 0) + 1;
+    this.#made.set(kind, number);
+    if (
+      number === 1 &&
+      this.#picked === undefined &&
+      this.#random.chance(isOfDelivery ? 0.2 : 0.03)
+    ) {
+      this.#picked = { kind, number: this.#random.pick([1, 1, 1, 2, 3, 5]) };
+    }
+    return this.#picked?.kind === kind && this.#picked.number === number;
   }
 }

@@ -338,6 +338,11 @@ function headersOf(codes: readonly ErrorCode[]): Readonly<Record<string, Respons
     const schema = { type: 'string', const: 'Bearer' };
     return { 'WWW-Authenticate': { description: 'RFC 6750.', schema } };
   }
+  if (codes.includes('outcome_unknown')) {
+    const schema = { type: 'string', format: 'uri' };
+    const description = 'With `outcome_unknown`: address of the notification.';
+    return { Location: { description, schema } };
+  }
   if (!codes.some((code) => wait.includes(code))) return {};
   return { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } } };
 }

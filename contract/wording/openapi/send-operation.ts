@@ -39,8 +39,8 @@ export const send: Operation = {
       'nothing is sent again. Choose one that nobody can guess: a UUID, or an HMAC of what the ' +
       'notification is about.',
     Prefer:
-      '`respond-async` (RFC 7240): the response comes at once with status 202, and the delivery goes on, ' +
-      'for at most 40 minutes. Other preferences are ignored.',
+      '`respond-async` (RFC 7240): the response comes with status 202 when functions have the delivery, which goes ' +
+      'on for at most 48 minutes. Other preferences are ignored.',
   }),
   body: {
     content: component('SendRequest', sendSchema, {
@@ -53,17 +53,20 @@ export const send: Operation = {
           values:
             `Values by the names of placeholders: at most ${limits.values} texts of at most ${limits.valueLength} ` +
             'characters. Unused ones are ignored.',
+          appBadge: 'In place of that of the notification. 0 removes the number.',
         },
       },
     }),
     limitBytes: limits.bodyBytes.send,
   },
-  errors: ['project_paused', 'request_in_progress', 'idempotency_key_reused', 'send_cap_reached'],
+  errors: [
+    ...(['project_paused', 'request_in_progress', 'idempotency_key_reused'] as const),
+    ...(['send_cap_reached', 'outcome_unknown'] as const),
+  ],
   responses: {
     201: {
       description:
-        'Every push has been attempted, or the time for it is over. A push that got no response within 10 s ' +
-        'is attempted again only while other pushes continue.',
+        'Every push has been attempted, or the time for it is over. The counts are final.',
       content: component('SendResult', sendResultSchema, {
         id: idField,
         ...countFields,

@@ -1,14 +1,30 @@
+import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import type { FailureReason, Failures } from '../../../contract/wire/counts.ts';
-import type { Outcome, Push } from './push.ts';
+import type { VapidPair } from '../../../contract/wire/project.ts';
+import { otherHosts } from '../../../contract/wire/push-services.ts';
+import {
+  type EncryptFor,
+  isRefusal,
+  type Outcome,
+  type Prepare,
+  type Push,
+  refusedMs,
+} from './push.ts';
 
 /** Most pushes in flight, over all push services and to one of them. */
 export interface InFlightLimits {
   readonly overall: number;
   readonly perPushService: number;
+  /** The same for the hosts together that are not known by name: they may be silent. */
+  readonly others: number;
   /** The limit that a push service begins with, and the lowest one for a slow push service. */
   readonly initial: number;
   /** The lowest limit for a push service whose pushes fail. */
   readonly minimum: number;
+  /** A push service that refuses this many pushes in a row, and all in flight, pauses as a whole. */
+  readonly refusalsInARow: number;
+  /** Time-outs in a row after which a host that is not known by name is given up. */
+  readonly timeoutsInARow: number;
 }
 
 /**
@@ -18,19 +34,12 @@ export interface InFlightLimits {
 export const inFlight: InFlightLimits = {
   overall: 480,
   perPushService: 360,
+  others: 8,
   initial: 32,
   minimum: 4,
+  refusalsInARow: 8,
+  timeoutsInARow: 3,
 };
-
-/** Milliseconds within which a healthy push service responds. */
-export const promptMs = 1000;
-
-/**
- * Responses in a row that suspend a push service, all throttled until after the last retry. It is as
- * many as are in flight at the beginning: a few subscriptions that are throttled by themselves never
- * reach it, while a push service that throttles everything is suspended with its first responses.
- */
-const suspendAfter = 32;
 
 /** What became of pushes to one push service, as far as it is known. */
 export interface ServiceOutcome {
@@ -39,35 +48,167 @@ export interface ServiceOutcome {
   readonly failures: Failures;
 }
 
+/** Milliseconds within which a healthy push service responds. */
+export const promptMs = 1000;
+
 /**
- * One push service of a pusher: its queue, and how many pushes to it may be in flight. That limit adapts to its
+ * One push service of a pusher: what waits for it, and how many pushes to it may be in flight. That limit adapts to its
  * responses: one more after each prompt one, one less after each slow or failed push. Pushes in flight cannot be
  * recalled; so a slow push service never holds the connections that the others could use, and a failing one does
  * not take the processor from them. While half of all connections are free, it may have more as well.
+ *
+ * If all its latest responses are refusals (429, 406), it pauses, and its limit is 1: so one push asks. Any other response
+ * ends the pause.
  */
 export class PushService {
   readonly name: string;
-  readonly queue = new Queue<Push>();
-  /** Encrypts a push and sets its headers, unless that has been done. */
-  readonly prepare: (push: Push) => void;
+  readonly prepare: Prepare;
   inFlight = 0;
+  /** Epoch ms until which it pauses. */
+  pausedUntil = 0;
   readonly #limits: InFlightLimits;
+  readonly #mostInFlight: number;
+  /** What was never taken, in the order of the keys of its recipients; then what has failed, so that it has time. */
+  readonly #queue = new Queue<Push>();
+  /** What was taken, and never sent or refused. It goes first. */
+  readonly #again = new Queue<Push>();
+  #added = 0;
+  /** The number of the furthest push that was sent or settled. */
+  #furthest = -1;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   #delivered = 0;
   #limit: number;
-  #throttledInARow = 0;
+  #refusedInARow: number;
+  #pauseMs = 0;
   /** Epoch ms of its last prompt response, or of the first push. */
   #promptAt: number | undefined;
+  /** Time-outs in a row by origin, of hosts that are not known by name. */
+  readonly #timeouts: Map<string, number> | undefined;
 
-  constructor(name: string, limits: InFlightLimits, prepare: (push: Push) => void) {
+  /** @param isBehind whether earlier invocations have left recipients of it: then one push asks first. */
+  constructor(name: string, limits: InFlightLimits, prepare: Prepare, isBehind = false) {
     this.name = name;
     this.prepare = prepare;
     this.#limits = limits;
-    this.#limit = limits.initial;
+    const isOther = name === otherHosts;
+    this.#mostInFlight = isOther ? limits.others : limits.perPushService;
+    this.#limit = isBehind ? 1 : Math.min(limits.initial, this.#mostInFlight);
+    this.#refusedInARow = isBehind ? limits.refusalsInARow : 0;
+    this.#timeouts = isOther ? new Map() : undefined;
   }
 
   get outcome(): ServiceOutcome {
     return { pushService: this.name, delivered: this.#delivered, failures: this.#failures };
+  }
+
+  /** Queues a push to a recipient that comes after those before. */
+  add(recipient: Recipient, encrypt: EncryptFor, vapid: VapidPair, wantedAt: number): void {
+    const number = this.#added++;
+    this.#queue.add({ recipient, encrypt, number, vapid, wantedAt, attempts: 0, refusals: 0 });
+  }
+
+  /** Queues a push that was taken before. */
+  addAgain(push: Push): void {
+    const { lastFailure } = push;
+    const hasFailed = lastFailure === 'unavailable' || lastFailure === 'no_response';
+    (hasFailed ? this.#queue : this.#again).add(push);
+  }
+
+  /** Pushes that wait, but for those that wait for a time. */
+  get waiting(): number {
+    return this.#queue.length + this.#again.length;
+  }
+
+  canStart(now: number): boolean {
+    return this.waiting > 0 && this.inFlight < this.#limit && now >= this.pausedUntil;
+  }
+
+  /** Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it. */
+  isBusy(now: number, most: number): boolean {
+    const isPrompt = now >= this.pausedUntil && now - (this.#promptAt ?? now) < promptMs;
+    return isPrompt && this.waiting > most;
+  }
+
+  /** The pushes that are taken next. They stay. */
+  following(count: number): readonly Push[] {
+    return (this.#again.length > 0 ? this.#again : this.#queue).first(count);
+  }
+
+  take(): Push {
+    return (this.#again.length > 0 ? this.#again : this.#queue).take();
+  }
+
+  start(now: number): void {
+    this.#promptAt ??= now;
+    this.inFlight += 1;
+  }
+
+  /**
+   * @param tookMs since its start.
+   * @param inFlightOverall pushes still in flight to all push services.
+   */
+  ended(
+    { recipient }: Push,
+    outcome: Outcome,
+    now: number,
+    tookMs: number,
+    inFlightOverall: number,
+  ): void {
+    this.inFlight -= 1;
+    const hasFailed = outcome.kind === 'transient';
+    if (this.#timeouts !== undefined) {
+      const isTimeout = hasFailed && outcome.isTimeout === true;
+      const before = this.#timeouts.get(recipient.origin) ?? 0;
+      this.#timeouts.set(recipient.origin, isTimeout ? before + 1 : 0);
+    }
+    if (hasFailed && isRefusal(outcome)) {
+      this.#refused(now, outcome.retryAfterMs);
+      return;
+    }
+    if (!hasFailed || outcome.reason !== 'no_response') {
+      this.#refusedInARow = 0;
+      this.#pauseMs = 0;
+      this.pausedUntil = 0;
+    }
+    const { overall, initial, minimum } = this.#limits;
+    const isPrompt = !hasFailed && tookMs < promptMs;
+    if (isPrompt) this.#promptAt = now;
+    const lowest = hasFailed ? minimum : initial;
+    const mayGrow = isPrompt || inFlightOverall < overall / 2;
+    const isBelow = this.#limit < lowest && !hasFailed;
+    if (mayGrow || isBelow) this.#limit = Math.min(this.#mostInFlight, this.#limit + 1);
+    else this.#limit = Math.min(this.#limit, Math.max(lowest, this.#limit - 1));
+  }
+
+  #refused(now: number, retryAfterMs: number | undefined): void {
+    this.#refusedInARow += 1;
+    this.#limit = Math.max(1, this.#limit - 1);
+    if (now < this.pausedUntil) {
+      // It was sent before the pause.
+      this.pausedUntil = Math.max(this.pausedUntil, now + (retryAfterMs ?? 0));
+      return;
+    }
+    const { refusalsInARow } = this.#limits;
+    if (this.#refusedInARow < Math.max(refusalsInARow, this.inFlight + 1)) return;
+    const { first, longest } = refusedMs;
+    this.#pauseMs = Math.min(longest, Math.max(first, 2 * this.#pauseMs));
+    this.pausedUntil = now + Math.max(first, retryAfterMs ?? this.#pauseMs);
+    this.#limit = 1;
+  }
+
+  /** A push that was started is not sent. */
+  notSent(): void {
+    this.inFlight -= 1;
+  }
+
+  /** The bytes of a push are written, or it has its outcome. */
+  passed({ number }: Push): void {
+    this.#furthest = Math.max(this.#furthest, number);
+  }
+
+  /** Whether a host is silent. It is not known by name, so its recipients are not attempted. */
+  isGivenUp(origin: string): boolean {
+    return (this.#timeouts?.get(origin) ?? 0) >= this.#limits.timeoutsInARow;
   }
 
   addDelivered(): void {
@@ -78,65 +219,30 @@ export class PushService {
     this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
   }
 
-  /** Whether it throttles everything until after the last push. No further push to it starts. */
-  get isSuspended(): boolean {
-    return this.#throttledInARow >= suspendAfter;
-  }
-
-  canStart(): boolean {
-    return this.queue.length > 0 && this.inFlight < this.#limit;
-  }
-
-  /** Whether its queue becomes shorter as is to be expected. If not, further recipients do not wait for it. */
-  isProgressing(now: number): boolean {
-    return this.queue.length > 0 && now - (this.#promptAt ?? now) < promptMs;
-  }
-
-  start(now: number): Push {
-    this.#promptAt ??= now;
-    this.inFlight += 1;
-    return this.queue.take();
-  }
-
   /**
-   * @param tookMs undefined if nothing was sent.
-   * @param inFlightOverall pushes still in flight to all push services.
-   * @param msLeft until the last push.
+   * Takes all that waits, when nothing is in flight any more.
+   * @returns what was never sent, and comes after all that was: as if it had not been added.
    */
-  ended(
-    outcome: Outcome,
-    now: number,
-    tookMs: number,
-    inFlightOverall: number,
-    msLeft: number,
-  ): void {
-    this.inFlight -= 1;
-    const { overall, perPushService, initial, minimum } = this.#limits;
-    const hasFailed = outcome.kind === 'transient';
-    const isPrompt = !hasFailed && tookMs < promptMs;
-    if (isPrompt) this.#promptAt = now;
-    if (isPrompt || inFlightOverall < overall / 2) {
-      this.#limit = Math.min(perPushService, this.#limit + 1);
-    } else {
-      this.#limit = Math.max(hasFailed ? minimum : initial, this.#limit - 1);
-    }
-    if (this.isSuspended) return;
-    const isThrottledToTheEnd =
-      hasFailed && outcome.reason === 'throttled' && (outcome.retryAfterMs ?? 0) >= msLeft;
-    this.#throttledInARow = isThrottledToTheEnd ? this.#throttledInARow + 1 : 0;
-  }
-
-  /** A push that was started is not sent. */
-  notSent(): void {
-    this.inFlight -= 1;
+  drain(): { readonly passed: readonly Push[]; readonly untaken: readonly Push[] } {
+    const all = [...this.#again.drain(), ...this.#queue.drain()];
+    const isUntaken = (push: Push) =>
+      push.lastFailure === undefined && push.number > this.#furthest;
+    for (const push of all) if (push.lastFailure !== undefined) this.passed(push);
+    return {
+      passed: all.filter((push) => !isUntaken(push)),
+      untaken: all.filter(isUntaken).sort((one, other) => one.number - other.number),
+    };
   }
 }
 
 /** The push service with the fewest pushes in flight that can start another. */
-export function nextToStart(pushServices: Iterable<PushService>): PushService | undefined {
+export function nextToStart(
+  pushServices: Iterable<PushService>,
+  now: number,
+): PushService | undefined {
   let next: PushService | undefined;
   for (const pushService of pushServices) {
-    if (!pushService.canStart()) continue;
+    if (!pushService.canStart(now)) continue;
     if (next === undefined || pushService.inFlight < next.inFlight) next = pushService;
   }
   return next;

@@ -18,100 +18,88 @@ export type Message = Buffer | ((recipient: Recipient) => Buffer);
 /** @throws {Error} if the recipient's keys are invalid. */
 export type EncryptFor = (recipient: Recipient) => Buffer;
 
-/** Shared by the pushes to one origin that are signed with one key pair, and released with the last of them. */
-export interface Origin {
-  readonly name: string;
-  readonly vapid: VapidPair;
-  /** Undefined until the first push is prepared. A VAPID token is valid for one origin only. */
-  headers?: PushRequest['headers'];
-}
-
 export interface Push {
   readonly recipient: Recipient;
-  origin: Origin;
   readonly encrypt: EncryptFor;
-  /** Undefined until the push is prepared. The headers of its origin, and its topic if it has one. */
+  /** Its place among the pushes to its push service, whose recipients are in the order of their keys. */
+  readonly number: number;
+  /** The pair that it is signed with. */
+  vapid: VapidPair;
+  /** What is posted. Undefined until it is prepared, and while it waits for a retry: 200,000 bodies are 1 GB. */
   headers?: PushRequest['headers'] | undefined;
-  /** Undefined until the push is prepared; it stays so if the keys are invalid. */
-  body?: Buffer;
+  body?: Buffer | undefined;
   /** Epoch ms at which its recipient was read last. */
   wantedAt: number;
-  /** Attempts so far. */
+  /** Attempts so far, but for those that the push service refused as too many: the refusals. */
   attempts: number;
+  refusals: number;
   /** Why the last attempt failed. */
   lastFailure?: FailureReason;
   /** Whether the push service refused the pair that is stored with the subscription. */
   isOtherPair?: boolean;
 }
 
-/**
- * The pushes to some recipients by origin and key pair: a token is then signed once for them, and kept
- * no longer than the pushes that need it, however many host names someone has subscribed with.
- * @param encrypts of the messages; recipients take turns.
- * @param wantedAt see {@link Push}.
- */
-export function pushesByOrigin(
-  recipients: readonly Recipient[],
-  wantedAt: number,
-  encrypts: readonly EncryptFor[],
+/** The pair that a subscription was made with. */
+export function pairOf(
+  { vapidPairNumber = 0 }: Recipient,
   { current, previous }: VapidPairs<VapidPair>,
-): readonly OriginPushes[] {
-  const withCurrent = new Map<string, OriginPushes>();
-  const withPrevious = new Map<string, OriginPushes>();
-  for (const [index, recipient] of recipients.entries()) {
-    const isPrevious =
-      previous !== undefined && previous.number === (recipient.vapidPairNumber ?? 0);
-    const byOrigin = isPrevious ? withPrevious : withCurrent;
-    let group = byOrigin.get(recipient.origin);
-    if (group === undefined) {
-      group = [{ name: recipient.origin, vapid: isPrevious ? previous : current }, []];
-      byOrigin.set(recipient.origin, group);
-    }
-    const [origin, pushes] = group;
-    const encrypt = encrypts[index % encrypts.length]!;
-    pushes.push({ recipient, origin, encrypt, wantedAt, attempts: 0 });
-  }
-  return [...withCurrent.values(), ...withPrevious.values()];
+): VapidPair {
+  return previous?.number === vapidPairNumber ? previous : current;
 }
 
-export type OriginPushes = readonly [Origin, Push[]];
+/** Prepares a push, unless that has been done. @returns why it cannot be sent, if so. */
+export type Prepare = (push: Push) => FailureReason | undefined;
 
 /**
- * Returns a function that sets the headers of a push, with the token of its origin, and encrypts it,
- * unless that has been done. Without headers it cannot be signed, and without a body its keys are invalid.
  * @param pushService of all pushes, as `pushServiceOf` names it.
+ * @param isAccepted whether the deployment accepts an origin.
  * @param onFault is called with the error of a signature.
  */
 export function preparer(
   options: PushOptions,
   pushService: string,
   sign: VapidSigner,
+  isAccepted: (origin: string) => boolean,
   onFault: (error: unknown) => void,
-): (push: Push) => void {
+): Prepare {
   const fixed = {
     'Content-Encoding': 'aes128gcm',
     'Content-Type': 'application/octet-stream',
     ...optionHeaders(options, pushService),
   };
   const topicOf = options.topic === undefined ? undefined : topicHeader(options.topic);
+  /** By pair and origin: a VAPID token is valid for one origin only. */
+  const signed = new Map<string, PushRequest['headers'] | FailureReason>();
 
   return (push) => {
-    if (push.headers !== undefined) return;
-    const { origin, recipient, encrypt } = push;
-    try {
-      origin.headers ??= { Authorization: sign(origin.vapid, origin.name), ...fixed };
-      push.headers = origin.headers;
-    } catch (error) {
-      onFault(error);
-      return;
+    if (push.headers !== undefined) return undefined;
+    const { recipient, encrypt, vapid } = push;
+    const key = `${vapid.number} ${recipient.origin}`;
+    let headers = signed.get(key);
+    if (headers === undefined) {
+      headers = headersFor(recipient.origin, vapid);
+      signed.set(key, headers);
     }
+    if (typeof headers === 'string') return headers;
     try {
       push.body ??= encrypt(recipient);
-      if (topicOf) push.headers = { ...origin.headers, Topic: topicOf(recipient.auth) };
+      push.headers = topicOf ? { ...headers, Topic: topicOf(recipient.auth) } : headers;
+      return undefined;
     } catch {
-      // Invalid keys: `body` stays undefined and the push counts as `unsendable`.
+      // Invalid keys.
+      return 'unsendable';
     }
   };
+
+  function headersFor(origin: string, vapid: VapidPair): PushRequest['headers'] | FailureReason {
+    if (!isAccepted(origin)) return 'unsendable';
+    try {
+      return { Authorization: sign(vapid, origin), ...fixed };
+    } catch (error) {
+      onFault(error);
+      return 'internal_error';
+    }
+  }
 }
 
 /** The headers of RFC 8030 §5.2 and §5.3. Urgency `normal` is the absence of the header. */
@@ -126,20 +114,12 @@ function optionHeaders({ ttl = limits.messageTtl, urgency = 'normal' }: PushOpti
 
 /** The project's other pair, unless the push has tried both. */
 export function otherPairOf(
-  { origin, isOtherPair }: Push,
+  { vapid, isOtherPair }: Push,
   { current, previous }: VapidPairs<VapidPair>,
 ): VapidPair | undefined {
   if (isOtherPair) return undefined;
   // By number: the pairs may have been read again.
-  return [current, previous].find((pair) => pair && pair.number !== origin.vapid.number);
-}
-
-/** Has a push signed with another key pair. The signer remembers tokens: it signs once per origin and pair. */
-export function useOtherPair(push: Push, vapid: VapidPair): void {
-  push.origin = { name: push.origin.name, vapid };
-  push.headers = undefined;
-  push.isOtherPair = true;
-  push.lastFailure = 'key_mismatch';
+  return [current, previous].find((pair) => pair && pair.number !== vapid.number);
 }
 
 export function encryptionFor(message: Message): EncryptFor {
@@ -157,9 +137,10 @@ export type Outcome =
       readonly kind: 'transient';
       readonly reason: FailureReason;
       readonly retryAfterMs?: number;
-      /** Whether it is `no_response` because the time was over, and whether the whole push had been sent. */
+      /** Whether it is `no_response` because the time was over. */
       readonly isTimeout?: boolean;
-      readonly isSent?: boolean;
+      /** Whether the push service may have accepted the push: a retry would show it twice. */
+      readonly mayHaveArrived?: boolean;
     }
   | { readonly kind: 'failed'; readonly reason: FailureReason };
 
@@ -229,9 +210,7 @@ export type Step =
   | { readonly kind: 'use_other_pair' };
 
 /** What decides about the next attempt of a push. */
-export interface AttemptedPush {
-  /** Attempts so far. */
-  readonly attempts: number;
+export interface AttemptedPush extends Pick<Push, 'attempts' | 'refusals'> {
   /** Whether the project has a key pair that the push has not tried. */
   readonly hasOtherPair: boolean;
   /** Whether a caller waits for the counts. */
@@ -245,18 +224,28 @@ export interface AttemptedPush {
 const maxAttempts = 3;
 /** Milliseconds before the second attempt, doubled before the third. Half of it is random. */
 const backoffMs = 500;
+/** The same after a refusal (429, 406), doubled up to the longest: Google documents a minute. */
+export const refusedMs = { first: 1000, longest: 60_000 } as const;
 
+export function isRefusal(outcome: Outcome): boolean {
+  return outcome.kind === 'transient' && outcome.reason === 'throttled';
+}
+
+/** Refusals are no attempts: a push service that limits the rate takes the push later. */
 export function stepAfter(outcome: Outcome, push: AttemptedPush): Step {
-  const { attempts, hasOtherPair, isAwaited, msLeft, random } = push;
+  const { attempts, refusals, hasOtherPair, isAwaited, msLeft, random } = push;
   if (outcome.kind === 'failed' && outcome.reason === 'key_mismatch' && hasOtherPair) {
     return { kind: 'use_other_pair' };
   }
   if (outcome.kind !== 'transient') return { kind: 'settle', as: outcome };
-  const { reason, retryAfterMs = 0, isTimeout = false, isSent = false } = outcome;
-  const jitteredMs = backoffMs * 2 ** (attempts - 1) * (0.5 + random / 2);
-  const afterMs = Math.max(retryAfterMs, jitteredMs);
-  // What the push service may have accepted would be shown twice, and a caller does not wait for another time-out.
-  const isOver = isTimeout && (isSent || isAwaited);
+  const { reason, retryAfterMs, isTimeout = false, mayHaveArrived = false } = outcome;
+  const pauseMs =
+    isRefusal(outcome) && retryAfterMs === undefined
+      ? Math.min(refusedMs.longest, refusedMs.first * 2 ** (refusals - 1))
+      : backoffMs * 2 ** Math.max(0, attempts - 1);
+  const afterMs = Math.max(retryAfterMs ?? 0, pauseMs * (0.5 + random / 2));
+  // A caller does not wait for another time-out.
+  const isOver = mayHaveArrived || (isTimeout && isAwaited);
   const isGivenUp = attempts >= maxAttempts || isOver || afterMs >= msLeft;
   return isGivenUp
     ? { kind: 'settle', as: { kind: 'failed', reason } }

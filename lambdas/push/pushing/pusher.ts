@@ -3,7 +3,7 @@ import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/deli
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import { type Counts, type FailureReason, noCounts } from '../../../contract/wire/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
-import { pushServiceOf } from '../../../contract/wire/push-services.ts';
+import { domainOf, pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -11,17 +11,17 @@ import { Batches } from './batches.ts';
 import {
   type EncryptFor,
   encryptionFor,
+  isRefusal,
   type Message,
   type Outcome,
   otherPairOf,
   outcomeOf,
   type Push,
   type PushOptions,
+  pairOf,
   preparer,
-  pushesByOrigin,
   type Settled,
   stepAfter,
-  useOtherPair,
 } from './push.ts';
 import {
   type InFlightLimits,
@@ -40,10 +40,16 @@ export interface PushTimes {
   readonly pausesAt: number;
   /** Everything ends by this, finished or not: pushes in flight and removals. */
   readonly endAt: number;
+  /** Nobody pushes later, also in another invocation: a push service that pauses for longer is not waited for. */
+  readonly lastAttemptAt: number;
 }
 
 /** Common to all recipients of a pusher. */
 export interface PusherOptions {
+  /** Names the push service of an origin, or whatever has a queue of its own. */
+  readonly classOf: (origin: string) => string;
+  /** The names of those that earlier invocations have left behind. */
+  readonly behind?: readonly string[];
   /**
    * They differ in their events URL only. Recipients that are added together take turns: recipient `i`
    * receives `messages[i % messages.length]`.
@@ -101,6 +107,8 @@ const pushTimeoutMs = 10_000;
  * push between them would empty: a tenth of a push's CPU time.
  */
 const encryptedInARow = 32;
+/** Waiting pushes are due in steps of so many milliseconds: a day has 1,700,000 of them. */
+const waitingStepMs = 50;
 /** Milliseconds between two looks at whether a paused pusher may continue. */
 const pausePollMs = 100;
 /** Milliseconds before it is asked again whether a recipient is still wanted, if that could not be read. */
@@ -110,6 +118,13 @@ const failed = (reason: FailureReason): Settled => ({ kind: 'failed', reason });
 /** The outcome of a push that is not tried again. */
 function notPushed({ lastFailure }: Push): Settled {
   return lastFailure === undefined ? { kind: 'unreached' } : failed(lastFailure);
+}
+
+/** What a pusher has done, and what it has left. */
+export interface Pushed {
+  readonly counts: Counts;
+  /** By push service: those after the last one that was sent or settled, in the order in which they were added. */
+  readonly untaken: ReadonlyMap<string, readonly Recipient[]>;
 }
 
 export type Pusher = Pick<RunningPusher, keyof RunningPusher>;
@@ -128,6 +143,7 @@ class RunningPusher {
   /** One for each message. */
   readonly #encrypts: readonly EncryptFor[];
   readonly #services = new Map<string, PushService>();
+  readonly #serviceOf = new Map<string, PushService>();
   readonly #pace: Pace;
   readonly #removals: Batches<Recipient>;
   readonly #corrections: Batches<readonly [Recipient, number: number]>;
@@ -137,19 +153,22 @@ class RunningPusher {
   readonly #done = new AbortController();
   readonly #counts = { delivered: 0, removed: 0, failed: 0, unreached: 0 };
   readonly #failures: Partial<Record<FailureReason, number>> = {};
+  /** Domains of which a host has responded. */
+  readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
   #vapid: VapidPairs<VapidPair> | undefined;
   #inFlight = 0;
-  /** Pushes that are queued, in flight, or waiting for a retry. */
+  /** Pushes that are queued, in flight, or waiting for a time. */
   #unsettled = 0;
-  /** Pushes that wait for a retry. */
-  readonly #retries = new Map<Push, PushService>();
+  /** Pushes that wait for a time: epoch ms, in steps. One timer serves all of them. */
+  readonly #waiting = new Map<number, [PushService, Push][]>();
+  #nextDueAt = Number.POSITIVE_INFINITY;
   #isStopped = false;
   #canCorrect = true;
-  /** Whether the next push waits for the pace, or for the end of a pause. */
-  #isWaiting = false;
-  #allSettled = () => {};
-  #onWantsMore: (() => void) | undefined;
+  /** When the next timer fires: epoch ms. */
+  #wakesAt = Number.POSITIVE_INFINITY;
+  /** Is called when anything has changed. */
+  #onChange = () => {};
 
   constructor(settings: PusherSettings, options: PusherOptions) {
     // Every timer and every write listens.
@@ -189,158 +208,187 @@ class RunningPusher {
   }
 
   /**
+   * @param recipients in the order of their keys, after those that were added before.
    * @param vapid the project's key pairs. Each push is signed with the pair of its subscription.
    * @param readAt epoch ms at which the recipients were read.
    */
   add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>, readAt: number): void {
     this.#vapid = vapid;
     this.#unsettled += recipients.length;
-    for (const [origin, pushes] of pushesByOrigin(recipients, readAt, this.#encrypts, vapid)) {
-      const service = this.#serviceOf(origin.name);
-      for (const push of pushes) {
-        if (service === undefined) this.#settle(push, failed('unsendable'));
-        else service.queue.add(push);
-      }
+    for (const [index, recipient] of recipients.entries()) {
+      const encrypt = this.#encrypts[index % this.#encrypts.length]!;
+      this.#serviceAt(recipient.origin).add(recipient, encrypt, pairOf(recipient, vapid), readAt);
     }
     this.#startPushes();
   }
 
-  /**
-   * Resolves when more recipients could be pushed to: all others have been, or wait for push services
-   * that are slow or fail.
-   * @returns false if it is too late to start a push.
-   */
-  async wantsMore(): Promise<boolean> {
-    while (this.#msLeft() > 0) {
-      if (this.#hasRoom()) return true;
-      await new Promise<void>((resolve) => {
-        this.#onWantsMore = resolve;
-        // A push service that does not respond causes no event.
-        this.#after(Math.min(promptMs, this.#msLeft()), resolve);
-      });
-      this.#onWantsMore = undefined;
-    }
-    return false;
+  /** Whether few recipients wait, but for slow push services, and memory is left for more. */
+  get hasRoom(): boolean {
+    return this.#isBelow(Math.min(sliceSizes.claimAhead, this.#options.pushesPerSecond));
   }
 
-  /**
-   * Resolves when all recipients are settled: `attempted + unreached` is their number. None may be added
-   * from now on.
-   */
-  async end(): Promise<Counts> {
-    if (this.#unsettled > 0) {
-      await new Promise<void>((resolve) => {
-        this.#allSettled = resolve;
-      });
+  /** Resolves when only further recipients could be pushed to: all others have been, or wait for slow push services. */
+  wantsMore(): Promise<void> {
+    return this.#until(() => {
+      // A push service that does not respond causes no event.
+      this.#wakeAt(this.#now() + promptMs);
+      return this.#isBelow(0) || this.#isIdle;
+    });
+  }
+
+  /** Resolves when nothing is left to do. No recipient may be added from now on. */
+  async end(): Promise<Pushed> {
+    await this.#until(() => this.#isIdle);
+    this.#queueDue(Number.POSITIVE_INFINITY);
+    const untaken = new Map<string, readonly Recipient[]>();
+    for (const service of this.#services.values()) {
+      const drained = service.drain();
+      for (const push of drained.passed) this.#settle(push, notPushed(push), service);
+      if (drained.untaken.length === 0) continue;
+      untaken.set(
+        service.name,
+        drained.untaken.map(({ recipient }) => recipient),
+      );
     }
     await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
     this.#done.abort();
     this.#options.onEnd?.([...this.#services.values()].map(({ outcome }) => outcome));
-    return this.soFar();
+    return { counts: this.soFar(), untaken };
   }
 
   /** Starts no further push. */
   stop(): void {
     this.#isStopped = true;
-    for (const [push, service] of this.#retries) service.queue.add(push);
-    this.#retries.clear();
-    this.#startPushes();
+    this.#onChange();
   }
 
-  /** Counts of the recipients whose outcome is final. `unreached` is 0 until `lastPushAt`. */
+  /** Counts of the recipients whose outcome is final. */
   soFar(): Counts {
     const { delivered, removed, failed } = this.#counts;
     const attempted = delivered + removed + failed;
     return { ...noCounts, ...this.#counts, attempted, failures: { ...this.#failures } };
   }
 
-  /** @returns undefined if the deployment no longer accepts the origin. */
-  #serviceOf(origin: string): PushService | undefined {
-    const name = pushServiceOf(origin, this.#settings.extraOrigins);
-    if (name === undefined) return undefined;
+  #serviceAt(origin: string): PushService {
+    const known = this.#serviceOf.get(origin);
+    if (known !== undefined) return known;
+    const { options, classOf, behind = [] } = this.#options;
+    const { inFlight, sign, extraOrigins, onFault = () => {} } = this.#settings;
+    const name = classOf(origin);
     let service = this.#services.get(name);
     if (service === undefined) {
-      const { sign, onFault = () => {} } = this.#settings;
-      const prepare = preparer(this.#options.options, name, sign, onFault);
-      service = new PushService(name, this.#settings.inFlight, prepare);
+      const isAccepted = (one: string) => pushServiceOf(one, extraOrigins) !== undefined;
+      const prepare = preparer(options, name, sign, isAccepted, onFault);
+      service = new PushService(name, inFlight, prepare, behind.includes(name));
       this.#services.set(name, service);
     }
+    this.#serviceOf.set(origin, service);
     return service;
   }
 
-  /** Whether connections are idle that only further recipients could use, and memory is left for these. */
-  #hasRoom(): boolean {
-    if (this.#isWaiting || this.#isPaused) return false;
-    if (this.#inFlight >= this.#settings.inFlight.overall) return false;
-    if (this.#unsettled > sliceSizes.pending) return false;
+  /** Whether no more than so many wait for each push service that responds promptly. */
+  #isBelow(most: number): boolean {
     const now = this.#now();
-    return [...this.#services.values()].every((service) => !service.isProgressing(now));
+    if (this.#isOver(now) || this.#isPaused(now)) return false;
+    if (this.#unsettled > sliceSizes.pending) return false;
+    return [...this.#services.values()].every((service) => !service.isBusy(now, most));
+  }
+
+  /** Whether nothing is in flight, and nothing will start. */
+  get #isIdle(): boolean {
+    if (this.#inFlight > 0) return false;
+    if (this.#isOver(this.#now())) return true;
+    const { lastAttemptAt } = this.#options.times;
+    const isLeft = ({ waiting, pausedUntil }: PushService) =>
+      waiting > 0 && pausedUntil < lastAttemptAt;
+    return this.#waiting.size === 0 && ![...this.#services.values()].some(isLeft);
+  }
+
+  #until(isMet: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onChange = () => {
+        if (isMet()) resolve();
+      };
+      this.#onChange();
+    });
   }
 
   /** Starts pushes until the limits, the pace or the time allow no more. */
   #startPushes(): void {
-    while (this.#inFlight < this.#settings.inFlight.overall) {
-      const service = nextToStart(this.#services.values());
+    let now = this.#now();
+    this.#queueDue(now);
+    while (this.#inFlight < this.#settings.inFlight.overall && !this.#isOver(now)) {
+      const service = nextToStart(this.#services.values(), now);
       if (service === undefined) break;
-      if (service.isSuspended) {
-        this.#endQueue(service, () => failed('throttled'));
-      } else if (this.#msLeft() <= 0) {
-        this.#endQueue(service, notPushed);
-      } else {
-        const waitMs = this.#isPaused ? pausePollMs : this.#pace.start(this.#now());
-        if (waitMs > 0) {
-          this.#startPushesIn(waitMs);
-          return;
-        }
-        void this.#run(service, this.#startNext(service));
+      const waitMs = this.#isPaused(now) ? pausePollMs : this.#pace.start(now);
+      if (waitMs > 0) {
+        this.#wakeAt(now + waitMs);
+        break;
       }
+      this.#startNext(service, now);
+      now = this.#now();
     }
-    if (this.#onWantsMore !== undefined && this.#hasRoom()) this.#onWantsMore();
+    if (!this.#isOver(now)) this.#wakeAt(this.#nextAt(now));
+    this.#onChange();
   }
 
-  /** Takes a push from its queue, encrypted. */
-  #startNext(service: PushService): Push {
-    const push = service.start(this.#now());
-    if (push.headers === undefined) {
-      const following = service.queue.first(encryptedInARow - 1);
-      for (const next of [push, ...following]) service.prepare(next);
+  /** When a push may start that waits for a time only, or none any more. */
+  #nextAt(now: number): number {
+    let next = Math.min(this.#nextDueAt, this.#options.times.lastPushAt);
+    for (const { waiting, pausedUntil } of this.#services.values()) {
+      if (pausedUntil > now && waiting > 0) next = Math.min(next, pausedUntil);
     }
-    return push;
+    return next;
   }
 
-  #startPushesIn(ms: number): void {
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#after(Math.min(ms, this.#msLeft()), () => {
-      this.#isWaiting = false;
+  /** Starts pushes then, at the latest: a timer that fires earlier sets the next one. */
+  #wakeAt(at: number): void {
+    if (at >= this.#wakesAt) return;
+    this.#wakesAt = at;
+    this.#after(at - this.#now(), () => {
+      if (this.#wakesAt === at) this.#wakesAt = Number.POSITIVE_INFINITY;
       this.#startPushes();
     });
   }
 
-  #endQueue(service: PushService, outcomeOf: (push: Push) => Settled): void {
-    for (const push of service.queue.drain()) this.#settle(push, outcomeOf(push), service);
+  #startNext(service: PushService, now: number): void {
+    const push = service.take();
+    const isPrepared = push.headers !== undefined;
+    const fault = service.isGivenUp(push.recipient.origin) ? 'given up' : service.prepare(push);
+    if (fault !== undefined) {
+      this.#pace.notStarted();
+      this.#settle(push, fault === 'given up' ? notPushed(push) : failed(fault), service);
+      return;
+    }
+    if (!isPrepared) {
+      for (const next of service.following(encryptedInARow - 1)) service.prepare(next);
+    }
+    service.start(now);
+    this.#inFlight += 1;
+    void this.#run(service, push);
   }
 
   async #run(service: PushService, push: Push): Promise<void> {
-    this.#inFlight += 1;
     if (this.#isDoubtful(push) && !(await this.#isConfirmed(service, push))) {
       return this.#notSent(service);
     }
     const startedAt = this.#now();
-    const outcome = await this.#attempt(push);
+    const outcome = await this.#attempt(service, push);
     if (outcome === undefined) {
-      service.queue.add(push);
+      service.addAgain(push);
       return this.#notSent(service);
     }
     this.#inFlight -= 1;
     const now = this.#now();
-    const msLeft = this.#msLeft();
-    service.ended(outcome, now, now - startedAt, this.#inFlight, msLeft);
+    service.ended(push, outcome, now, now - startedAt, this.#inFlight);
+    if (isRefusal(outcome)) push.refusals += 1;
+    else push.attempts += 1;
     const otherPair = otherPairOf(push, this.#vapid!);
     const step = stepAfter(outcome, {
       attempts: push.attempts,
+      refusals: push.refusals,
       hasOtherPair: otherPair !== undefined,
-      msLeft,
+      msLeft: this.#msLeft(now),
       isAwaited: this.#options.isAwaited,
       random: this.#settings.random(),
     });
@@ -349,12 +397,15 @@ class RunningPusher {
         this.#settle(push, step.as, service);
         break;
       case 'use_other_pair':
-        useOtherPair(push, otherPair!);
-        service.queue.add(push);
+        push.vapid = otherPair!;
+        push.isOtherPair = true;
+        push.lastFailure = 'key_mismatch';
+        push.headers = undefined;
+        service.addAgain(push);
         break;
       case 'retry':
         if (outcome.kind === 'transient') push.lastFailure = outcome.reason;
-        this.#queueIn(step.afterMs, service, push);
+        this.#waitFor(step.afterMs, service, push);
     }
     this.#startPushes();
   }
@@ -379,47 +430,51 @@ class RunningPusher {
     try {
       const isWanted = await this.#options.isStillWanted!(push.recipient, this.#end.signal);
       push.wantedAt = askedAt;
-      if (isWanted && this.#mayStart(push)) return true;
-      if (isWanted) service.queue.add(push);
+      if (isWanted && this.#mayStart(service, push)) return true;
+      if (isWanted) service.addAgain(push);
       else this.#settle(push, notPushed(push), service);
     } catch {
-      this.#queueIn(askAgainMs, service, push);
+      this.#waitFor(askAgainMs, service, push);
     }
     return false;
   }
 
   /** Asked again when its connection is open: it may have been stopped meanwhile. */
-  #mayStart(push: Push): boolean {
-    return this.#msLeft() > 0 && !this.#isPaused && !this.#isDoubtful(push);
+  #mayStart(service: PushService, push: Push): boolean {
+    const now = this.#now();
+    const isHeld = this.#isPaused(now) || now < service.pausedUntil;
+    return !this.#isOver(now) && !isHeld && !this.#isDoubtful(push);
   }
 
   /** Posts a prepared push once. @returns undefined if it might not start when its connection was open. */
-  async #attempt(push: Push): Promise<Outcome | undefined> {
-    const { origin, recipient, headers, body } = push;
-    if (headers === undefined) return { kind: 'failed', reason: 'internal_error' };
-    const unsendable: Outcome = { kind: 'failed', reason: 'unsendable' };
-    if (body === undefined) return unsendable;
+  async #attempt(service: PushService, push: Push): Promise<Outcome | undefined> {
+    const { headers, body, recipient } = push;
+    const { origin, path } = recipient;
     const { transport, clock, onFault } = this.#settings;
-    push.attempts += 1;
+    const domain = domainOf(origin);
     try {
       const response = await transport({
-        origin: origin.name,
-        path: recipient.path,
-        headers,
-        body,
+        origin,
+        path,
+        headers: headers!,
+        body: body!,
         timeoutMs: Math.min(pushTimeoutMs, this.#options.times.endAt - this.#now()),
-        mayStart: () => this.#mayStart(push),
+        mayStart: () => {
+          const mayStart = this.#mayStart(service, push);
+          if (mayStart) service.passed(push);
+          return mayStart;
+        },
       });
+      if (domain !== undefined) this.#responded.add(domain);
       return outcomeOf(response, clock());
     } catch (error) {
-      if (error instanceof UnsendableError) return unsendable;
-      if (error instanceof NotStartedError) {
-        push.attempts -= 1;
-        return undefined;
-      }
+      if (error instanceof UnsendableError) return { kind: 'failed', reason: 'unsendable' };
+      if (error instanceof NotStartedError) return undefined;
       if (error instanceof NoResponseError) {
-        const { isTimeout, isSent } = error;
-        return { kind: 'transient', reason: 'no_response', isTimeout, isSent };
+        const { isTimeout, isUnknownHost, mayHaveArrived } = error;
+        // The resolver works: it has found another host of this domain.
+        if (isUnknownHost && this.#responded.has(domain!)) return { kind: 'gone' };
+        return { kind: 'transient', reason: 'no_response', isTimeout, mayHaveArrived };
       }
       // A fault of the code. The other pushes continue, and the log has the error.
       onFault?.(error);
@@ -427,30 +482,37 @@ class RunningPusher {
     }
   }
 
-  /** Queues a push again after a pause. */
-  #queueIn(ms: number, service: PushService, push: Push): void {
-    if (this.#isStopped) {
-      service.queue.add(push);
-      return;
-    }
-    this.#retries.set(push, service);
-    this.#after(ms, () => {
-      // The pusher may have been stopped meanwhile.
-      if (!this.#retries.delete(push)) return;
-      service.queue.add(push);
-      this.#startPushes();
-    });
+  /** Queues a push again after a pause, in which it keeps nothing. */
+  #waitFor(ms: number, service: PushService, push: Push): void {
+    push.headers = undefined;
+    push.body = undefined;
+    const dueAt = Math.ceil((this.#now() + ms) / waitingStepMs) * waitingStepMs;
+    const due = this.#waiting.get(dueAt) ?? [];
+    due.push([service, push]);
+    this.#waiting.set(dueAt, due);
+    this.#nextDueAt = Math.min(this.#nextDueAt, dueAt);
   }
 
-  #settle(push: Push, outcome: Settled, service?: PushService): void {
-    const { recipient, origin, isOtherPair } = push;
+  #queueDue(now: number): void {
+    if (now < this.#nextDueAt) return;
+    for (const [dueAt, due] of this.#waiting) {
+      if (dueAt > now) continue;
+      this.#waiting.delete(dueAt);
+      for (const [service, push] of due) service.addAgain(push);
+    }
+    this.#nextDueAt = Math.min(...this.#waiting.keys());
+  }
+
+  #settle(push: Push, outcome: Settled, service: PushService): void {
+    const { recipient, isOtherPair, vapid } = push;
     const { group, onDelivered } = this.#options;
+    service.passed(push);
     switch (outcome.kind) {
       case 'delivered':
         this.#counts.delivered += 1;
-        service?.addDelivered();
+        service.addDelivered();
         onDelivered?.(recipient);
-        if (isOtherPair) this.#corrections.add(group(recipient), [recipient, origin.vapid.number]);
+        if (isOtherPair) this.#corrections.add(group(recipient), [recipient, vapid.number]);
         break;
       case 'gone':
         this.#removals.add(group(recipient), recipient);
@@ -460,10 +522,9 @@ class RunningPusher {
         break;
       case 'failed':
         this.#countFailed(outcome.reason, 1);
-        service?.addFailed(outcome.reason);
+        service.addFailed(outcome.reason);
     }
     this.#unsettled -= 1;
-    if (this.#unsettled === 0) this.#allSettled();
   }
 
   #countFailed(reason: FailureReason, number: number): void {
@@ -482,13 +543,17 @@ class RunningPusher {
     this.#settings.sleep(Math.max(0, ms), this.#done.signal).then(act, () => {});
   }
 
-  /** Until the last push. */
-  #msLeft(): number {
-    return this.#isStopped ? 0 : this.#options.times.lastPushAt - this.#now();
+  #isOver(now: number): boolean {
+    return this.#msLeft(now) <= 0;
   }
 
-  get #isPaused(): boolean {
-    return this.#options.times.pausesAt <= this.#now();
+  /** Until the last push. */
+  #msLeft(now: number): number {
+    return this.#isStopped ? 0 : this.#options.times.lastPushAt - now;
+  }
+
+  #isPaused(now: number): boolean {
+    return this.#options.times.pausesAt <= now;
   }
 
   #now(): number {

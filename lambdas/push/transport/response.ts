@@ -166,21 +166,22 @@ export class NotStartedError extends Error {
 /** No connection, a broken connection, a malformed response or a time-out. */
 export class NoResponseError extends Error {
   override readonly name = 'NoResponseError';
-  /** Whether the time was over. */
   readonly isTimeout: boolean;
-  /** Whether the whole request was written: the push service may have accepted the push. */
-  readonly isSent: boolean;
+  /** Whether DNS says that the host does not exist. */
+  readonly isUnknownHost: boolean;
+  /** Whether the push service may have accepted the push. The connection knows. */
+  mayHaveArrived = false;
 
   constructor(message: string, options: NoResponseOptions = {}) {
     super(message, options);
     this.isTimeout = options.isTimeout ?? false;
-    this.isSent = options.isSent ?? false;
+    // NXDOMAIN. A name without an address is ENODATA.
+    this.isUnknownHost = (options.cause as NodeJS.ErrnoException | undefined)?.code === 'ENOTFOUND';
   }
 }
 
 interface NoResponseOptions extends ErrorOptions {
   readonly isTimeout?: boolean;
-  readonly isSent?: boolean;
 }
 
 /** Names the cause of a socket's error. Sockets, DNS and TLS give each of their errors a code. */

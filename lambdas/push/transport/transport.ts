@@ -253,6 +253,8 @@ interface Pending {
   readonly reject: (error: Error) => void;
   readonly cancelTimeOut: () => void;
   isStarted: boolean;
+  /** Whether the connection was open before. */
+  readonly isReused: boolean;
 }
 
 /** Is called when a connection becomes idle, and when it has closed. */
@@ -271,6 +273,8 @@ class Connection {
   #pending: Pending | undefined;
   /** The response so far, as Latin-1. */
   #received = '';
+  /** Whether any byte of it has come, also if it is malformed. */
+  #hasReceived = false;
   #isOpen = false;
   #isClosed = false;
 
@@ -299,8 +303,10 @@ class Connection {
   post(request: Buffer, timeoutMs: number, mayStart: () => boolean): Promise<PushResponse> {
     return new Promise((resolve, reject) => {
       const cancelTimeOut = this.#after(timeoutMs, () => this.#timeOut());
-      this.#pending = { resolve, reject, cancelTimeOut, isStarted: false };
+      const isReused = this.#isOpen;
+      this.#pending = { resolve, reject, cancelTimeOut, isStarted: false, isReused };
       this.#received = '';
+      this.#hasReceived = false;
       const start = () => this.#start(request, mayStart);
       if (this.#isOpen) start();
       // Only the first push of a connection comes before it is open.
@@ -326,8 +332,7 @@ class Connection {
   }
 
   #timeOut(): void {
-    const isSent = this.#pending!.isStarted && this.#socket.writableLength === 0;
-    this.#fail(new NoResponseError('No response in time.', { isTimeout: true, isSent }));
+    this.#fail(new NoResponseError('No response in time.', { isTimeout: true }));
   }
 
   close(): void {
@@ -338,9 +343,19 @@ class Connection {
   #fail(error: Error): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    if (error instanceof NoResponseError) error.mayHaveArrived = this.#mayHaveArrived(error);
     this.#socket.destroy();
     this.#owner.closed(this);
     this.#settle(error);
+  }
+
+  /**
+   * After the last byte, the push service may have accepted the push, whatever becomes of the response. But it may have
+   * closed a reused connection just before: then it sends nothing (RFC 9112 §9.3.1).
+   */
+  #mayHaveArrived({ isTimeout }: NoResponseError): boolean {
+    if (!this.#pending?.isStarted || this.#socket.writableLength > 0) return false;
+    return !this.#pending.isReused || this.#hasReceived || isTimeout;
   }
 
   #read(chunk: Buffer): void {
@@ -349,6 +364,7 @@ class Connection {
       this.close();
       return;
     }
+    this.#hasReceived = true;
     this.#received += chunk.toString('latin1');
     try {
       const parsed = readResponse(this.#received);

@@ -44,6 +44,19 @@ describe('a call that is repeated while time is left', () => {
     },
   );
 
+  test('without an end is given up after 2 s, and made again', async () => {
+    const time = new Scheduler();
+    const { clock, sleep, abortAfter } = time;
+    let tries = 0;
+    const result = whileTimeIsLeft({ clock, sleep, abortAfter, random: () => 1 }, 60_000, () => {
+      tries += 1;
+      // It does not even listen to its signal.
+      return tries < 3 ? new Promise<string>(() => {}) : Promise.resolve('done');
+    });
+    expect(await time.until(result)).toBe('done');
+    expect(time.now).toBe(2000 + 200 + 2000 + 400);
+  });
+
   test('is aborted at the deadline', async () => {
     const time = new Scheduler();
     const { clock, sleep, abortAfter } = time;
@@ -55,7 +68,7 @@ describe('a call that is repeated while time is left', () => {
           signal.addEventListener('abort', () => reject(throttled));
         }),
     );
-    await expect(time.until(result)).rejects.toBe(throttled);
+    await expect(time.until(result)).rejects.toMatchObject({ code: 'unavailable' });
     expect(time.now).toBe(5000);
   });
 });

@@ -3,8 +3,7 @@ import { type Counts, noCounts } from '../../../contract/wire/counts.ts';
 import type { SigningProject } from '../../../contract/wire/project.ts';
 import { deadlinesOfRequest } from '../../../lambdas/deliver/deadlines.ts';
 import { type DeliverDependencies, deliver } from '../../../lambdas/deliver/deliver.ts';
-import { CurrentProject, deliverSlice } from '../../../lambdas/deliver/deliver-slice.ts';
-import { Lease } from '../../../lambdas/deliver/lease.ts';
+import { CurrentProject, SliceDelivery } from '../../../lambdas/deliver/deliver-slice.ts';
 import { type SendOutcome, send } from '../../../lambdas/send/send.ts';
 import {
   keyHashOf,
@@ -47,7 +46,7 @@ export function slice(change: Partial<Slice> = {}): Slice {
     notificationId: '01890a5d-ac96-774b-bcce-b302099a8057',
     ...{ slice: 0, requestId: 'request', sentAt: startMs, content: { title: 'T' } },
     ...{ eventsUrl: 'https://push.example.com/events', eventWindowSeconds: 0 },
-    ...{ firstCounter: 0, counters: 1, conditions: {} },
+    ...{ firstCounter: 0, counters: 1, conditions: {}, extraOrigins: [] },
     ...{ from: 0, to: positionCount, step: positionCount, consistent: true },
     ...{ expiresAt: 1_900_000_000, pushesPerSecond: 20_000 },
     ...change,
@@ -120,7 +119,7 @@ export function deliverySetup({
   }));
   for (const one of [...audience, ...users]) {
     const key = subscriptionKey(project.ref, one.endpointHash);
-    database.put(tables.subscriptions, { ...one, ...key });
+    database.put(tables.subscriptions, { ...one, ...key, createdAt: startMs - minute });
   }
   const slices = sliceStore(dynamo, tables.deliveries);
   const counters = eventCounterStore(dynamo, tables.deliveries);
@@ -183,6 +182,7 @@ export function deliverySetup({
     },
     monthlyCap: 10_000,
     pushesPerSecond: 20_000,
+    extraOrigins: [],
     observe: {
       ...silentObserver,
       delivered: (_, { isStopped }) => calls.push(`delivered${isStopped ? ', stopped' : ''}`),
@@ -210,9 +210,9 @@ export function deliverySetup({
     const current = new CurrentProject(its.projects, time.clock, project, time.now);
     const deadlines = deadlinesOfRequest(startMs);
     const one = slice({ ...awaited, ...change });
-    const lease = new Lease(its, { slice: one, by: 'here', endsAt: deadlines.endsAt });
-    const work = { slice: one, lease, deadlines };
-    return { ...(await deliverSlice(its, current, work)), work };
+    const work = { slice: one, state: undefined, by: 'here', deadlines };
+    const left = await new SliceDelivery(its, current, work).run();
+    return { ...left, hasEnded: left.state?.ended !== undefined };
   }
 
   /** A request that reaches the gateway now, and the function a second later. */

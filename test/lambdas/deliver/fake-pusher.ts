@@ -18,10 +18,14 @@ export interface FakeChunk {
 
 export type PushChunk = (chunk: AddedChunk) => FakeChunk;
 
-/** Starts pushers that want the next chunk when the one before has ended. @param onStop is called for each stop. */
+/**
+ * Starts pushers that want the next chunk when the one before has ended. As many of the last recipients of a chunk as are
+ * unreached were not taken. @param onStop is called when it is stopped.
+ */
 export function fakePusher(push: PushChunk, onStop = () => {}): StartPushing {
   return (options) => {
     const chunks: FakeChunk[] = [];
+    const untaken = new Map<string, readonly Recipient[]>();
     let isStopped = false;
     const soFar = () => chunks.map((chunk) => chunk.soFar()).reduce(addCounts, noCounts);
     const allDone = async () => {
@@ -32,21 +36,25 @@ export function fakePusher(push: PushChunk, onStop = () => {}): StartPushing {
         const chunk = push(Object.assign(Object.create(options), { recipients, vapid, readAt }));
         const index = chunks.push(chunk) - 1;
         void chunk.done.then((counts) => {
-          chunks[index] = { ...chunk, soFar: () => counts };
+          chunks[index] = { ...chunk, soFar: () => ({ ...counts, unreached: 0 }) };
+          for (const one of recipients.slice(recipients.length - counts.unreached)) {
+            const name = options.classOf(one.origin);
+            untaken.set(name, [...(untaken.get(name) ?? []), one]);
+          }
           for (const one of recipients.slice(0, counts.delivered)) options.onDelivered?.(one);
         });
       },
-      async wantsMore() {
-        await allDone();
-        return !isStopped;
+      get hasRoom() {
+        return false;
       },
+      wantsMore: allDone,
       async end() {
         await allDone();
-        return soFar();
+        return { counts: soFar(), untaken };
       },
       stop() {
+        if (!isStopped) onStop();
         isStopped = true;
-        onStop();
       },
       soFar,
     };

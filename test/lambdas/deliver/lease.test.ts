@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Lease } from '../../../lambdas/deliver/lease.ts';
 import type { SliceStore } from '../../../lambdas/store/slices.ts';
 import { storedSlice } from '../../fixtures/stored-slice.ts';
@@ -6,21 +5,24 @@ import { slice, startMs } from './delivery-setup.ts';
 
 const { signal } = new AbortController();
 
+const chunk = { range: { from: 0, to: 1 }, recipients: [], readAt: startMs, unread: 0 };
+
 function leaseWith(write: SliceStore['write'], clock = () => new Date(startMs)): Lease {
   const holder = { slice: slice(), by: 'mine', endsAt: startMs + 27_000 };
   return new Lease({ slices: { write }, clock }, holder);
 }
 
-test('writes run one after another: one that overtook the other would be refused', async () => {
-  const writing: number[] = [];
-  const lease = leaseWith(async (_, { event: { id } }) => {
-    writing.push(id.n);
-    await setImmediate();
-    expect(writing.at(-1)).toBe(id.n);
-    return undefined;
-  });
-  await Promise.all([lease.save(signal), lease.save(signal), lease.save(signal)]);
-  expect(writing).toEqual([1, 2, 3]);
+test('a write that was given up changes nothing when its response arrives late', async () => {
+  const responses: ((refused: undefined) => void)[] = [];
+  const lease = leaseWith(() => new Promise((resolve) => responses.push(resolve)));
+  const [givenUp, next] = [lease.claim(chunk, signal), lease.save(signal)];
+  responses[1]!(undefined);
+  expect(await next).toBe('mine');
+  responses[0]!(undefined);
+  await givenUp;
+  // The claim is not known to be stored.
+  expect(lease.stored).toMatchObject({ lease: { n: 2 }, position: 0 });
+  expect(lease.next).toMatchObject({ from: 0 });
 });
 
 test('a write that fails does not prevent the next one, which builds on the last that is stored', async () => {
@@ -66,12 +68,14 @@ test('after a stop only counts and the end are stored, and pushes are not extend
   await lease.save(signal);
   now = startMs + 1000;
   expect(await lease.save(signal)).toBe('stopped');
-  const chunk = { recipients: [], readAt: now, position: 1, isRead: true, unread: 0 };
   expect(await lease.claim(chunk, signal)).toBe('stopped');
   expect(lease.knownAt).toBe(startMs);
-  expect(lease.isRead).toBe(false);
+  expect(lease.next).toMatchObject({ from: 0 });
   // The claim was not tried.
+  expect(known).toEqual([false, false]);
+  expect(await lease.leave(new Map(), false, signal)).toBe('stopped');
   expect(known).toEqual([false, false, true]);
+  expect(lease.stored).toMatchObject({ ended: 'delivered', stoppedAt });
 });
 
 test("a slice that is another invocation's is lost, and described as that has left it", async () => {
@@ -82,7 +86,7 @@ test("a slice that is another invocation's is lost, and described as that has le
     return { refusal: 'lost', slice: other };
   });
   expect(await lease.save(signal)).toBe('lost');
-  expect(lease.other).toEqual(other);
-  expect(await lease.end('delivered', signal)).toBe('lost');
+  expect(lease.stored).toEqual(other);
+  expect(await lease.leave(new Map(), true, signal)).toBe('lost');
   expect(writes).toBe(1);
 });

@@ -93,7 +93,9 @@ describe('the status', () => {
   const minute = 60_000;
 
   test.each<[string, boolean, StoredSlice | undefined, number]>([
-    ['is leased', false, open, 28_000],
+    // Its request may still end it.
+    ['is leased', false, open, 30_000],
+    ['is leased by a repetition', false, storedSlice({}, 60_000), 61_000],
     ['nobody has leased', false, undefined, 30_000],
     // Lambda drops an event that is an hour old. Its last attempt may then run for 15 minutes.
     ['is leased, asynchronously', true, open, 75 * minute + 1000],
@@ -133,7 +135,7 @@ describe('the status', () => {
   });
 
   test.each<[string, boolean, StoredSlice, number]>([
-    ['with a dead function', false, open, 28_000],
+    ['with a dead function', false, open, 30_000],
     ['that nobody has leased', true, { ...open, lease: undefined }, 75 * minute + 1000],
   ])(
     'of a slice %s that was interrupted before the stop stays interrupted',

@@ -69,15 +69,15 @@ test('slices cover all positions once', () => {
   for (const [index, one] of all.slice(1).entries()) expect(one.from).toBe(all[index]!.to);
 });
 
-test('a chunk is as many recipients as fit in memory and are pushed within 20 s', () => {
+test('a chunk is at most 9,000 recipients, and as many as are pushed within 5 s', () => {
   const recipients = (subscribers: number, pushesPerSecond = pace) =>
     (slices({ subscribers }, pushesPerSecond)[0]!.step * subscribers) / 2 ** 32;
-  expect(recipients(30_000)).toBe(30_000);
-  expect(recipients(1_000_000)).toBeCloseTo(25_000, 0);
-  expect(recipients(100_000)).toBeCloseTo(28_000, 0);
-  expect(recipients(10_000, 100)).toBeCloseTo(2000, 0);
+  expect(recipients(9000)).toBe(9000);
+  expect(recipients(30_000)).toBeCloseTo(8700, 0);
+  expect(recipients(1_000_000)).toBeCloseTo(6250, 0);
+  expect(recipients(10_000, 100)).toBeCloseTo(500, 0);
   const userIds = Array.from({ length: 500 }, (_, index) => `u${index}`);
-  expect(slices({ userIds }, 10)[0]!.step).toBe(200);
+  expect(slices({ userIds }, 10)[0]!.step).toBe(50);
   expect(slices({ userIds }, 0.01)[0]!.step).toBe(1);
   expect(slices({ userIds })[0]!.step).toBe(500);
 });
@@ -105,6 +105,10 @@ test('users with long values are more slices, each below 200 kB, and their value
   expect(divided.flatMap((one) => one.userIds)).toEqual(userIds);
   expect(divided.flatMap((one) => one.values)).toEqual(values);
   expect(slices({ userIds, values }, pace, true)).toEqual(divided);
+  const appBadges = userIds.map((_, index) => (index % 3 === 0 ? null : index));
+  const numbered = slices({ userIds, appBadges }, pace, true);
+  expect(numbered.length).toBeGreaterThan(1);
+  expect(numbered.flatMap((one) => one.appBadges)).toEqual(appBadges);
 });
 
 test('user ids alone can be too long for an invocation too', () => {

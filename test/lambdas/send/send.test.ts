@@ -221,7 +221,7 @@ describe('a fault', () => {
     expect(setup.time.now).toBe(startMs + 1000);
   });
 
-  test('of the last write is reported, and the counts are returned', async () => {
+  test('of the last write is reported, and the caller is told that the counts are not known', async () => {
     const setup = deliverySetup();
     const { slices } = setup.deps;
     const write: typeof slices.write = async (key, one, signal) => {
@@ -229,8 +229,34 @@ describe('a fault', () => {
       return slices.write(key, one, signal);
     };
     const deps = { ...setup.deps, slices: { ...slices, write } };
-    expect(resultOf(await setup.send({}, deps))).toMatchObject({ attempted: 3, delivered: 3 });
+    await expect(setup.send({}, deps)).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      location: `https://push.example.com/api/v1/projects/shop/notifications/${firstId}`,
+    });
     expect(setup.calls).toContain(`not stored: ${throttled.message}`);
+  });
+
+  test.each([
+    ['with', 'order-1', 'Repeat the request with the same Idempotency-Key to send it.'],
+    ['without', undefined, 'Try again in a second.'],
+  ])('of everything after begin keeps the send, and says so: %s a key', async (_, key, says) => {
+    const setup = deliverySetup();
+    const fails = () => Promise.reject(throttled);
+    const { sends, slices, audiences } = setup.deps;
+    const deps = {
+      ...setup.deps,
+      audiences: { ...audiences, everyone: fails },
+      slices: { find: fails, write: fails },
+      sends: { ...sends, cancel: fails },
+    };
+    const keyed = key === undefined ? {} : { idempotencyKey: key };
+    await expect(setup.send(keyed, deps)).rejects.toMatchObject({
+      ...{ code: 'unavailable', message: expect.stringContaining(says) },
+    });
+    expect(await setup.sent()).toBe(1);
+    expect(slices).toBe(setup.deps.slices);
+    await setup.until(40_000);
+    if (key) expect(await setup.send(keyed)).toMatchObject({ result: { delivered: 3 } });
   });
 });
 
@@ -256,17 +282,6 @@ test('a begin that fails once is tried again, and happens once', async () => {
   const deps = { ...setup.deps, sends: { ...sends, begin } };
   expect(resultOf(await setup.send({}, deps))).toMatchObject({ delivered: 3 });
   expect(await setup.sent()).toBe(1);
-});
-
-test('a send that is kept has the counts that are known, if they cannot be read again', async () => {
-  const setup = deliverySetup({ counts: noneAttempted, chunkMs: 21_500 });
-  const { deps } = setup;
-  const cancel = async () => 'taken' as const;
-  const find = () => Promise.reject(throttled);
-  const kept = { ...deps, sends: { ...deps.sends, cancel }, slices: { ...deps.slices, find } };
-  // Of 7 subscribers, 3 were read.
-  const outcome = await setup.send({ audience: { subscribers: 7 } }, kept);
-  expect(resultOf(outcome)).toMatchObject({ attempted: 0, unreached: 7 });
 });
 
 test('the month of a send is that in which it was read', async () => {

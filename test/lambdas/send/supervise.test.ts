@@ -1,4 +1,4 @@
-import { sendTimeline } from '../../../contract/infrastructure/delivery.ts';
+import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../../contract/infrastructure/slice.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { ParsedSendRequest } from '../../../contract/wire/notification.ts';
@@ -14,6 +14,9 @@ import {
   throttled,
 } from '../deliver/delivery-setup.ts';
 import { type AddedChunk, fakePusher } from '../deliver/fake-pusher.ts';
+
+// Each slice is one chunk.
+Object.assign(sliceSizes, { chunk: 30_000, expectedChunk: 28_000 });
 
 /** Three slices of three recipients. */
 const audience = recipients(9);
@@ -40,6 +43,14 @@ function sendWith(
 
 const refused = async () => false;
 const lost = async () => true;
+const delivered = (setup: DeliverySetup) => async (slice: Slice) => {
+  setup.deliverElsewhere(slice);
+  return true;
+};
+const unknown = {
+  code: 'outcome_unknown',
+  location: expect.stringMatching(/^https:.*\/notifications\/[\w-]{36}$/),
+};
 
 describe('slices for a caller who waits', () => {
   test('are delivered at the same time: the first one here, the others by functions', async () => {
@@ -80,39 +91,32 @@ describe('slices for a caller who waits', () => {
     expect(setup.chunks[1]!.readAt - startMs).toBeGreaterThanOrEqual(3000);
   });
 
-  test('are read a second before the end, although that of the own slice cannot be stored', async () => {
+  test('of which the end of one cannot be stored are not known', async () => {
     const setup = deliverySetup({ audience });
     const { slices } = setup.deps;
     const write: typeof slices.write = (key, one, signal) => {
       if (key.slice === 0 && one.ended) return Promise.reject(throttled);
       return slices.write(key, one, signal);
     };
-    const looks: number[] = [];
-    const find: typeof slices.find = (...args) => {
-      looks.push(setup.time.now - startMs);
-      return slices.find(...args);
-    };
-    const deps = { ...setup.deps, slices: { ...slices, write, find } };
-    const { outcome } = sendWith(
-      setup,
-      async (slice) => {
-        setup.deliverElsewhere(slice);
-        return true;
-      },
-      {},
-      deps,
-    );
-    expect(resultOf(await outcome)).toMatchObject({ attempted: 9, delivered: 9 });
-    expect(looks[0]).toBeLessThanOrEqual(sendTimeline.endMs - 1000);
+    const deps = { ...setup.deps, slices: { ...slices, write } };
+    const { outcome } = sendWith(setup, delivered(setup), {}, deps);
+    await expect(outcome).rejects.toMatchObject(unknown);
+    expect(setup.pushed().toSorted()).toEqual(everyone);
   });
 
-  test('are unreached where the time ends', async () => {
+  test('that nobody has when the time is over are ended: nobody reaches them later', async () => {
     const setup = deliverySetup({ audience });
     const startedAt = new Date(startMs - 20_500);
-    const { outcome } = sendWith(setup, refused, { startedAt });
-    const { attempted, unreached } = resultOf(await outcome);
+    const { outcome } = sendWith(setup, refused, { startedAt, idempotencyKey: 'order-1' });
+    const first = await outcome;
+    const { attempted, unreached } = resultOf(first);
     // Nobody has counted the subscribers: the audience says 60,000.
     expect([attempted, unreached]).toEqual([3, 59_997]);
+    const stored = setup.database.items('Deliveries').filter(({ leasedBy }) => leasedBy);
+    expect(stored.map(({ ended }) => ended)).toEqual(['delivered', 'delivered', 'delivered']);
+    await setup.until(60_000);
+    expect(await setup.send({ ...large, idempotencyKey: 'order-1' })).toEqual(first);
+    expect(setup.pushed()).toHaveLength(3);
   });
 
   test('of which one cannot be read are delivered as far as possible, in more than one try', async () => {
@@ -132,22 +136,29 @@ describe('slices for a caller who waits', () => {
     expect(pauses.every((ms) => ms >= 100)).toBe(true);
   });
 
-  test('whose function dies during a chunk have the counts that it stored: nobody is pushed to twice', async () => {
+  test('whose function dies during a chunk are not known, and a repetition gets the counts: nobody is pushed to twice', async () => {
     const setup = deliverySetup({ audience });
-    const { outcome } = sendWith(setup, async (slice) => {
-      if (slice.slice === 2) setup.deliverElsewhere(slice);
-      else {
-        const soFar = { ...noCounts, attempted: 1, delivered: 1 };
-        const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying(soFar) }));
-        void setup.startSlice(slice, 'dead', { ...setup.deps, startPushing }, 29_000);
-      }
-      return true;
-    });
-    expect(resultOf(await outcome)).toMatchObject({
+    const keyed = { idempotencyKey: 'order-1' };
+    const { outcome } = sendWith(
+      setup,
+      async (slice) => {
+        if (slice.slice === 2) setup.deliverElsewhere(slice);
+        else {
+          const soFar = { ...noCounts, attempted: 1, delivered: 1 };
+          const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying(soFar) }));
+          void setup.startSlice(slice, 'dead', { ...setup.deps, startPushing }, 29_000);
+        }
+        return true;
+      },
+      keyed,
+    );
+    await expect(outcome).rejects.toMatchObject(unknown);
+    expect(setup.time.now - startMs).toBeLessThan(27_000);
+    await setup.until(60_000);
+    expect(resultOf(await setup.send({ ...large, ...keyed }))).toMatchObject({
       ...{ attempted: 9, delivered: 7, failed: 2, failures: { interrupted: 2 } },
     });
     expect(setup.pushed().toSorted()).toEqual(everyone);
-    expect(setup.time.now - startMs).toBeLessThan(27_000);
   });
 
   test('that take longer than this one are awaited', async () => {
@@ -166,7 +177,7 @@ describe('slices for a caller who waits', () => {
 
   const find = () => Promise.reject(throttled);
 
-  test('whose states cannot be read are tried here, and those that functions have are unreached', async () => {
+  test('whose states cannot be read are tried here: the write says what has become of them', async () => {
     const setup = deliverySetup({ audience });
     const deps = { ...setup.deps, slices: { ...setup.deps.slices, find } };
     const { outcome } = sendWith(
@@ -184,11 +195,19 @@ describe('slices for a caller who waits', () => {
     expect(setup.calls.filter((call) => call === 'refused')).toHaveLength(1);
   });
 
-  test('are not cancelled while a function may have pushed', async () => {
+  test.each([
+    ['cancelled if no function has claimed any', lost, { code: 'unavailable' }, 0],
+    ['kept if a function may have pushed', undefined, unknown, 1],
+  ])('of which this request has attempted nobody are %s', async (_, start, error, sent) => {
     const setup = deliverySetup({ audience, counts: { ...noCounts, unreached: 3 } });
+    const dies = async (slice: Slice) => {
+      const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying() }));
+      void setup.startSlice(slice, `dead ${slice.slice}`, { ...setup.deps, startPushing }, 29_000);
+      return true;
+    };
     const deps = { ...setup.deps, slices: { ...setup.deps.slices, find } };
-    expect(resultOf(await sendWith(setup, lost, {}, deps).outcome)).toMatchObject({ attempted: 0 });
-    expect(await setup.sent()).toBe(1);
+    await expect(sendWith(setup, start ?? dies, {}, deps).outcome).rejects.toMatchObject(error);
+    expect(await setup.sent()).toBe(sent);
   });
 });
 
@@ -235,64 +254,64 @@ describe('a call to Lambda that has no response', () => {
 });
 
 describe('slices for a caller who does not wait', () => {
-  const asynchronous = { respondAsync: true };
+  const asynchronous = { respondAsync: true, idempotencyKey: 'order-1' };
 
-  test('are delivered here until the time of the request if Lambda does not take them', async () => {
+  test('are never delivered here, and accepted when Lambda has each', async () => {
     const setup = deliverySetup({ audience });
-    const start = async ({ slice }: Slice) => slice !== 1;
-    const { outcome } = sendWith(setup, start, asynchronous);
-    expect(await outcome).toMatchObject({ kind: 'accepted', status: 'sending' });
-    expect(setup.pushed()).toEqual(['/3', '/4', '/5']);
-    expect(setup.chunks[0]!.times.lastPushAt).toBe(startMs + 22_000);
-    // A retry that comes later than that of a caller who waits is one of a function.
-    expect(setup.chunks[0]!.isAwaited).toBe(false);
+    expect(await sendWith(setup, lost, asynchronous).outcome).toMatchObject({ kind: 'accepted' });
+    expect(setup.time.now - startMs).toBeLessThan(2000);
+    expect(setup.pushed()).toEqual([]);
   });
 
-  test('are not ended here: what is left is the function that takes them later', async () => {
-    const setup = deliverySetup({ audience: recipients(36), chunkMs: 6000 });
+  test('that Lambda refuses for a while are started again, and accepted then', async () => {
+    const setup = deliverySetup({ audience });
     const start = async (slice: Slice) => {
       const isTaken = slice.slice !== 1 || setup.time.now > startMs + 15_000;
       if (isTaken) setup.deliverElsewhere(slice);
       return isTaken;
     };
-    const { outcome } = sendWith(setup, start, asynchronous);
-    expect(await outcome).toMatchObject({ kind: 'accepted' });
-    // Two small chunks, and nothing that could not be pushed in time.
-    const here = setup.chunks.filter(({ times }) => times.lastPushAt === startMs + 22_000);
-    expect(here.map(({ recipients: { length } }) => length)).toEqual([4, 4]);
-    const [notification] = setup.notifications();
-    const [slice] = await setup.slices.find(notification!.notificationId as string, [1]);
-    expect(slice).toMatchObject({ ended: undefined, counts: { attempted: 8, unreached: 0 } });
-    await setup.until(120_000);
-    expect(setup.pushed().toSorted()).toEqual(
-      recipients(36)
-        .map(({ path }) => path)
-        .toSorted(),
-    );
+    expect(await sendWith(setup, start, asynchronous).outcome).toMatchObject({ kind: 'accepted' });
+    expect(setup.time.now - startMs).toBeGreaterThan(15_000);
+    await setup.until(60_000);
+    expect(setup.pushed().toSorted()).toEqual(everyone);
   });
 
-  test.each([true, false])(
-    'need no further request once functions have all of them: %s',
-    async (isTaken) => {
-      const setup = deliverySetup({ audience, counts: noCounts });
-      const everyone = () => Promise.reject(throttled);
-      const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
-      const keyed = { ...asynchronous, idempotencyKey: 'order-1' };
-      const start = async ({ slice }: Slice) => slice !== 1 || isTaken;
-      await sendWith(setup, start, keyed, deps).outcome;
-      const [key] = setup.database.items('Notifications').filter(({ sendId }) => sendId);
-      expect(key!.handedOver).toBe(isTaken ? true : undefined);
-    },
-  );
-
-  test('of which nobody has begun any are cancelled', async () => {
+  test('that run although Lambda says that it has not taken them are accepted', async () => {
     const setup = deliverySetup({ audience });
-    const everyone = () => Promise.reject(throttled);
-    const deps = { ...setup.deps, audiences: { ...setup.deps.audiences, everyone } };
-    const { outcome } = sendWith(setup, refused, asynchronous, deps);
+    const { outcome } = sendWith(
+      setup,
+      async (slice, attempt) => {
+        if (attempt === 1) setup.deliverElsewhere(slice);
+        return false;
+      },
+      asynchronous,
+    );
+    expect(await outcome).toMatchObject({ kind: 'accepted' });
+    expect(setup.time.now - startMs).toBeLessThan(6000);
+  });
+
+  test('of which Lambda takes none are cancelled, also if it is about to run one', async () => {
+    const setup = deliverySetup({ audience });
+    const { outcome } = sendWith(setup, async ({ slice }) => slice === 2, asynchronous);
     await expect(outcome).rejects.toMatchObject({ code: 'unavailable' });
     expect(await setup.sent()).toBe(0);
     expect(setup.notifications()).toEqual([]);
+    expect(setup.calls).toEqual(['not taken 0', 'not taken 1']);
+    expect(setup.time.now - startMs).toBeLessThan(27_000);
+  });
+
+  test('of which functions have some only are not known; a repetition starts the others', async () => {
+    const setup = deliverySetup({ audience });
+    const start = async (slice: Slice) => {
+      if (slice.slice !== 1) setup.deliverElsewhere(slice);
+      return slice.slice !== 1;
+    };
+    await expect(sendWith(setup, start, asynchronous).outcome).rejects.toMatchObject(unknown);
+    await setup.until(40_000);
+    expect(await setup.send({ ...large, ...asynchronous })).toMatchObject({ kind: 'accepted' });
+    await setup.until(60_000);
+    expect(setup.pushed().toSorted()).toEqual(everyone);
+    expect(await setup.sent()).toBe(1);
   });
 });
 
@@ -402,7 +421,7 @@ describe('a repeated request', () => {
     const setup = deliverySetup({ counts: { ...noCounts, unreached: 3 }, chunkMs: 21_500 });
     const cancel = () => new Promise<never>(() => {});
     const waiting = { ...setup.deps, sends: { ...setup.deps.sends, cancel } };
-    void setup.startSend({ idempotencyKey }, waiting);
+    void setup.startSend({ idempotencyKey }, waiting).catch(() => {});
     await setup.until(24_000);
     expect(await sendKeyed(setup)).toMatchObject(inProgress);
   });
@@ -500,33 +519,27 @@ describe('a repetition of a request that has sent nothing', () => {
 
 describe('a repetition of an asynchronous request', () => {
   const first = { respondAsync: true };
-  const never = { start: async () => false };
 
-  test('does not trust the lease of a request that delivers here, and may be dead', async () => {
+  test('has to wait until functions have what Lambda has accepted', async () => {
     const setup = deliverySetup({ audience: recipients(9) });
-    const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying() }));
-    const dead = { ...setup.deps, startPushing, starter: never };
-    void setup.startSend({ idempotencyKey, ...first }, dead);
-    await setup.until(10_000);
+    const events: Slice[] = [];
+    const starter = { start: async (slice: Slice) => events.push(slice) > 0 };
+    await setup.send({ idempotencyKey, ...first }, { ...setup.deps, starter });
     expect(await sendKeyed(setup, first)).toMatchObject(inProgress);
-    await setup.until(40_000);
-    // Lambda refuses this one too: it continues here, and the next one does.
-    await setup.send({ idempotencyKey, ...first }, { ...setup.deps, starter: never });
-    await setup.until(90_000);
-    await sendKeyed(setup, first);
-    await setup.until(200_000);
-    expect(setup.pushed().toSorted()).toEqual(recipients(9).map(({ path }) => path));
+    for (const slice of events) setup.deliverElsewhere(slice);
+    expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted' });
   });
 
   test('starts again what Lambda has accepted and lost', async () => {
     const setup = deliverySetup({ audience: recipients(9) });
-    const lost = { start: async () => true };
-    await setup.send({ idempotencyKey, ...first }, { ...setup.deps, starter: lost });
-    expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted', status: 'sending' });
-    expect(setup.started).toEqual([]);
+    const loses = { ...setup.deps, starter: { start: async () => true } };
+    await setup.send({ idempotencyKey, ...first }, loses);
     await setup.until(40_000);
-    await sendKeyed(setup, first);
-    await setup.until(60_000);
+    // Lambda loses it once more.
+    await expect(setup.send({ idempotencyKey, ...first }, loses)).rejects.toMatchObject(inProgress);
+    await setup.until(100_000);
+    expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted' });
+    await setup.until(120_000);
     expect(setup.pushed().toSorted()).toEqual(recipients(9).map(({ path }) => path));
   });
 });
@@ -542,10 +555,6 @@ describe('the form of the first response', () => {
     const first = { respondAsync: true };
     await sendKeyed(setup, first);
     expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted', status: 'sent' });
-    const waiting = deliverySetup({ overrides: { starter: { start: async () => true } } });
-    await sendKeyed(waiting, first);
-    expect(await sendKeyed(waiting, first)).toMatchObject({ status: 'sending' });
-    expect(waiting.pushed()).toEqual([]);
   });
 
   test('is asynchronous also where a repeated request hands the slices over, with their conditions', async () => {
@@ -556,7 +565,8 @@ describe('the form of the first response', () => {
       await deps.sends.begin(...call);
       return new Promise(() => {});
     };
-    const dead = { ...deps, sends: { ...deps.sends, begin: die } };
+    const abortAfter = () => new AbortController().signal;
+    const dead = { ...deps, abortAfter, sends: { ...deps.sends, begin: die } };
     const first = { request, respondAsync: true, idempotencyKey };
     void setup.startSend(first, dead);
     await setup.until(10_000);

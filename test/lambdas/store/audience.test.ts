@@ -22,7 +22,12 @@ import { MemoryDatabase, tables } from '../../simulation/database/memory-databas
 const database = useDatabase();
 
 const all = { from: 0, to: positionCount };
-const options = { limit: 30_000, consistent: true, conditions: {}, sentAt: Date.now() };
+const options = {
+  limit: 30_000,
+  consistent: true,
+  conditions: {},
+  sentAt: Date.parse('2126-01-01'),
+};
 
 const audiences = () => audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
 

@@ -81,6 +81,18 @@ describe('the client', () => {
     await expect(sent).rejects.toMatchObject({ code: 'unavailable', cause: lost });
   });
 
+  test('a response that stops half-way makes the database unavailable', async () => {
+    server.removeAllListeners('request');
+    server.on('request', (_, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/x-amz-json-1.0',
+        'content-length': 9,
+      });
+      response.write('{');
+    });
+    await expect(get()).rejects.toMatchObject({ code: 'unavailable' });
+  }, 15_000);
+
   describe('connections', () => {
     test('are used again for 30 s, by the wall clock', async () => {
       await getAtOnce(4);

@@ -78,15 +78,15 @@ test('more than 100 slices are found, in the given order', async () => {
   );
 });
 
-/** Every write in this test is the second one of the invocation `me`, or would be its first for the slice. */
-const id = { by: 'me', n: 2 };
+/** Every write in this test is the second one of a lease of `me`, or would be its first for the slice. */
+const id = { by: 'me/1', n: 2 };
 
 /** The last write of the slice. */
 const leases = {
   'nobody   ': undefined,
-  'me 1     ': { by: 'me', n: 1 },
+  'me 1     ': { by: 'me/1', n: 1 },
   'me 2     ': id,
-  'me 3     ': { by: 'me', n: 3 },
+  'me 3     ': { by: 'me/1', n: 3 },
   'other 1  ': { by: 'other', n: 1 },
   'other 2  ': { by: 'other', n: 2 },
 };
@@ -105,13 +105,14 @@ const write = (known: LeaseState['lease'], knowsStop = false): LeaseEvent => ({
 const other = { by: 'other', n: 1 };
 const events: Readonly<Record<string, LeaseEvent>> = {
   first: write(undefined),
-  next: write({ by: 'me', n: 1 }),
+  next: write({ by: 'me/1', n: 1 }),
   takeOver: write(other),
   firstS: write(undefined, true),
-  nextS: write({ by: 'me', n: 1 }, true),
+  nextS: write({ by: 'me/1', n: 1 }, true),
   takeOvS: write(other, true),
   stop: { kind: 'stop' },
-  cancel: { kind: 'cancel', by: 'me' },
+  cancel: { kind: 'cancel', by: 'me', isAwaited: true },
+  cancelA: { kind: 'cancel', by: 'me', isAwaited: false },
 };
 
 const states = Object.entries(leases).flatMap(([whose, lease]) =>
@@ -129,49 +130,49 @@ const cells = (state: Omit<LeaseState, 'claimed'>) => [
   refusal({ ...state, claimed: claims.none }, events.cancel!),
 ];
 
-test('each state of a slice with each event: S means that the writer knows that the slice is stopped', () => {
+test('each state of a slice with each event: S: the writer knows that the slice is stopped; A: nobody waits', () => {
   const line = (name: string, columns: readonly (string | undefined)[]) =>
     `${name.padEnd(27)} ${columns.map((column = 'may') => column.padEnd(8)).join(' ')}`.trimEnd();
   const heading = line('', [...Object.keys(events), 'c. unclaimed']);
   const rows = states.map(({ name, state }) => line(name, cells(state)));
   expect([heading, ...rows].join('\n')).toMatchInlineSnapshot(`
-"                            first    next     takeOver firstS   nextS    takeOvS  stop     cancel   c. unclaimed
-nobody    open              may      lost     lost     may      lost     lost     may      lost     may
-nobody    open      stopped stopped  lost     lost     may      lost     lost     stopped  stopped  stopped
-nobody    delivered         ended    lost     lost     ended    lost     lost     ended    ended    ended
-nobody    delivered stopped ended    lost     lost     ended    lost     lost     ended    stopped  stopped
-nobody    cancelled         ended    lost     lost     ended    lost     lost     ended    ended    ended
-nobody    cancelled stopped ended    lost     lost     ended    lost     lost     ended    stopped  stopped
-me 1      open              may      may      may      may      may      may      may      may      may
-me 1      open      stopped stopped  stopped  stopped  may      may      may      stopped  stopped  stopped
-me 1      delivered         ended    ended    ended    ended    ended    ended    ended    ended    ended
-me 1      delivered stopped ended    ended    ended    ended    ended    ended    ended    stopped  stopped
-me 1      cancelled         ended    ended    ended    ended    ended    ended    ended    ended    ended
-me 1      cancelled stopped ended    ended    ended    ended    ended    ended    ended    stopped  stopped
-me 2      open              stored   stored   stored   stored   stored   stored   may      may      may
-me 2      open      stopped stored   stored   stored   stored   stored   stored   stopped  stopped  stopped
-me 2      delivered         stored   stored   stored   stored   stored   stored   ended    ended    ended
-me 2      delivered stopped stored   stored   stored   stored   stored   stored   ended    stopped  stopped
-me 2      cancelled         stored   stored   stored   stored   stored   stored   ended    ended    ended
-me 2      cancelled stopped stored   stored   stored   stored   stored   stored   ended    stopped  stopped
-me 3      open              lost     lost     lost     lost     lost     lost     may      may      may
-me 3      open      stopped lost     lost     lost     lost     lost     lost     stopped  stopped  stopped
-me 3      delivered         lost     lost     lost     lost     lost     lost     ended    ended    ended
-me 3      delivered stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped
-me 3      cancelled         lost     lost     lost     lost     lost     lost     ended    ended    ended
-me 3      cancelled stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped
-other 1   open              lost     lost     may      lost     lost     may      may      lost     may
-other 1   open      stopped lost     lost     stopped  lost     lost     may      stopped  stopped  stopped
-other 1   delivered         lost     lost     ended    lost     lost     ended    ended    ended    ended
-other 1   delivered stopped lost     lost     ended    lost     lost     ended    ended    stopped  stopped
-other 1   cancelled         lost     lost     ended    lost     lost     ended    ended    ended    ended
-other 1   cancelled stopped lost     lost     ended    lost     lost     ended    ended    stopped  stopped
-other 2   open              lost     lost     lost     lost     lost     lost     may      lost     may
-other 2   open      stopped lost     lost     lost     lost     lost     lost     stopped  stopped  stopped
-other 2   delivered         lost     lost     lost     lost     lost     lost     ended    ended    ended
-other 2   delivered stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped
-other 2   cancelled         lost     lost     lost     lost     lost     lost     ended    ended    ended
-other 2   cancelled stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped"
+"                            first    next     takeOver firstS   nextS    takeOvS  stop     cancel   cancelA  c. unclaimed
+nobody    open              may      lost     lost     may      lost     lost     may      lost     may      may
+nobody    open      stopped stopped  lost     lost     may      lost     lost     stopped  stopped  stopped  stopped
+nobody    delivered         ended    lost     lost     ended    lost     lost     ended    ended    may      may
+nobody    delivered stopped ended    lost     lost     ended    lost     lost     ended    stopped  stopped  stopped
+nobody    cancelled         ended    lost     lost     ended    lost     lost     ended    ended    may      may
+nobody    cancelled stopped ended    lost     lost     ended    lost     lost     ended    stopped  stopped  stopped
+me 1      open              may      may      may      may      may      may      may      may      lost     may
+me 1      open      stopped stopped  stopped  stopped  may      may      may      stopped  stopped  stopped  stopped
+me 1      delivered         ended    ended    ended    ended    ended    ended    ended    ended    lost     may
+me 1      delivered stopped ended    ended    ended    ended    ended    ended    ended    stopped  stopped  stopped
+me 1      cancelled         ended    ended    ended    ended    ended    ended    ended    ended    lost     may
+me 1      cancelled stopped ended    ended    ended    ended    ended    ended    ended    stopped  stopped  stopped
+me 2      open              stored   stored   stored   stored   stored   stored   may      may      lost     may
+me 2      open      stopped stored   stored   stored   stored   stored   stored   stopped  stopped  stopped  stopped
+me 2      delivered         stored   stored   stored   stored   stored   stored   ended    ended    lost     may
+me 2      delivered stopped stored   stored   stored   stored   stored   stored   ended    stopped  stopped  stopped
+me 2      cancelled         stored   stored   stored   stored   stored   stored   ended    ended    lost     may
+me 2      cancelled stopped stored   stored   stored   stored   stored   stored   ended    stopped  stopped  stopped
+me 3      open              lost     lost     lost     lost     lost     lost     may      may      lost     may
+me 3      open      stopped lost     lost     lost     lost     lost     lost     stopped  stopped  stopped  stopped
+me 3      delivered         lost     lost     lost     lost     lost     lost     ended    ended    lost     may
+me 3      delivered stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped  stopped
+me 3      cancelled         lost     lost     lost     lost     lost     lost     ended    ended    lost     may
+me 3      cancelled stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped  stopped
+other 1   open              lost     lost     may      lost     lost     may      may      lost     lost     may
+other 1   open      stopped lost     lost     stopped  lost     lost     may      stopped  stopped  stopped  stopped
+other 1   delivered         lost     lost     ended    lost     lost     ended    ended    ended    lost     may
+other 1   delivered stopped lost     lost     ended    lost     lost     ended    ended    stopped  stopped  stopped
+other 1   cancelled         lost     lost     ended    lost     lost     ended    ended    ended    lost     may
+other 1   cancelled stopped lost     lost     ended    lost     lost     ended    ended    stopped  stopped  stopped
+other 2   open              lost     lost     lost     lost     lost     lost     may      lost     lost     may
+other 2   open      stopped lost     lost     lost     lost     lost     lost     stopped  stopped  stopped  stopped
+other 2   delivered         lost     lost     lost     lost     lost     lost     ended    ended    lost     may
+other 2   delivered stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped  stopped
+other 2   cancelled         lost     lost     lost     lost     lost     lost     ended    ended    lost     may
+other 2   cancelled stopped lost     lost     lost     lost     lost     lost     ended    stopped  stopped  stopped"
 `);
 });
 
@@ -224,7 +225,7 @@ function conditionOf(event: LeaseEvent) {
     case 'stop':
       return { expression: stopCondition, values: {} };
     case 'cancel':
-      return { expression: cancelCondition, values: { by: event.by, zero: 0 } };
+      return cancelCondition(event.by, event.isAwaited);
   }
 }
 

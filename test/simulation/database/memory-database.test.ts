@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { removeProject } from '../../../admin/store/project-removal.ts';
+import type { ProjectTables } from '../../../contract/infrastructure/tables.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
@@ -36,7 +37,7 @@ afterAll(() => real.stop());
 
 interface Stores {
   readonly dynamo: DynamoDBDocumentClient;
-  readonly names: { -readonly [Table in keyof typeof tables]: string };
+  readonly names: ProjectTables;
 }
 
 test('the stores do the same on the database in memory and on the real engine', async () => {
@@ -168,10 +169,6 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     [
       `continue by ${by}`,
       ({ dynamo, names }) => sendStore(dynamo, names).continueSend(ref, 'key', earlier, 'c', now),
-    ],
-    [
-      `handed over by ${by}`,
-      ({ dynamo, names }) => sendStore(dynamo, names).handedOver(ref, 'key', by),
     ],
     [
       `find ${send.id}`,

@@ -11,31 +11,32 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { byUser } from '../../../contract/infrastructure/tables.ts';
+import {
+  byUser,
+  constructIdOf,
+  type TableKey,
+  type TableName,
+  tableKeys,
+  tableNames,
+} from '../../../contract/infrastructure/tables.ts';
 import { sendRepeatedly } from '../../../lambdas/store/dynamo.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { type Item, matches, type Names, update } from './expressions.ts';
 
-/** Names of the tables, and of the attributes in their keys: the partition key first. */
-export const tables = {
-  projects: 'Projects',
-  vapidKeys: 'VapidKeys',
-  identityKeys: 'IdentityKeys',
-  subscriptions: 'Subscriptions',
-  usage: 'Usage',
-  notifications: 'Notifications',
-  deliveries: 'Deliveries',
-} as const;
+export type { Item } from './expressions.ts';
 
-const keyAttributes: Readonly<Record<string, readonly string[]>> = {
-  Projects: ['projectId'],
-  VapidKeys: ['projectId'],
-  IdentityKeys: ['projectId'],
-  Subscriptions: ['projectPart', 'endpointHash'],
-  Usage: ['projectRef', 'period'],
-  Notifications: ['projectRef', 'notificationId'],
-  Deliveries: ['id'],
-};
+/** The names of the tables. */
+export const tables = Object.fromEntries(
+  tableNames.map((table) => [table, constructIdOf(table)]),
+) as Readonly<Record<TableName, string>>;
+
+/** The attributes in their keys: the partition key first. */
+const keyAttributes: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries<TableKey>(tableKeys).map(([table, { partitionKey, sortKey }]) => [
+    tables[table as TableName],
+    sortKey === undefined ? [partitionKey] : [partitionKey, sortKey],
+  ]),
+);
 
 const indexes: Readonly<Record<string, { partitionKey: string; sortKey: string }>> = {
   [byUser.name]: byUser,

@@ -14,7 +14,7 @@ interface Event {
  */
 export class Scheduler {
   readonly #nextTie: () => number;
-  /** The next event is the last one here. */
+  /** A binary heap: the next event is the first one, and each one is before its two children, at 2i + 1 and 2i + 2. */
   readonly #events: Event[] = [];
   #now: number;
   #scheduled = 0;
@@ -51,9 +51,16 @@ export class Scheduler {
   readonly abortAfter: Timers['abortAfter'] = (ms) => this.#timers.abortAfter(ms);
 
   after(ms: number, act: () => void): void {
+    const events = this.#events;
     const event = { at: this.#now + Math.max(0, ms), tie: this.#nextTie(), act };
-    const later = this.#events.findLastIndex((other) => isBefore(event, other));
-    this.#events.splice(later + 1, 0, event);
+    let place = events.length;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if (!isBefore(event, events[parent]!)) break;
+      events[place] = events[parent]!;
+      place = parent;
+    }
+    events[place] = event;
   }
 
   at(epochMs: number, act: () => void): void {
@@ -86,11 +93,29 @@ export class Scheduler {
 
   /** Lets the next event happen. @returns whether there is one. */
   #act(): boolean {
-    const event = this.#events.pop();
+    const event = this.#take();
     if (event === undefined) return false;
     this.#now = Math.max(this.#now, event.at);
     event.act();
     return true;
+  }
+
+  #take(): Event | undefined {
+    const events = this.#events;
+    const first = events[0];
+    const last = events.pop();
+    if (last === undefined || last === first) return first;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= events.length) break;
+      if (child + 1 < events.length && isBefore(events[child + 1]!, events[child]!)) child += 1;
+      if (!isBefore(events[child]!, last)) break;
+      events[place] = events[child]!;
+      place = child;
+    }
+    events[place] = last;
+    return first;
   }
 }
 

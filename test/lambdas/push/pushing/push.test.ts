@@ -86,12 +86,15 @@ const outcomes = {
   'for 30 s': { kind: 'transient', reason: 'throttled', retryAfterMs: 30_000 },
   reset: { kind: 'transient', reason: 'no_response' },
   'timeout while connecting': { kind: 'transient', reason: 'no_response', isTimeout: true },
-  timeout: { kind: 'transient', reason: 'no_response', isTimeout: true, isSent: true },
+  timeout: { kind: 'transient', reason: 'no_response', isTimeout: true, mayHaveArrived: true },
+  'reset after the last byte': { kind: 'transient', reason: 'no_response', mayHaveArrived: true },
+  unavailable: { kind: 'transient', reason: 'unavailable' },
 } as const satisfies Record<string, Outcome>;
 
 /** The first attempt of a push that nobody waits for, with much time left. */
 const push = {
-  ...{ attempts: 1, hasOtherPair: false, isAwaited: false, msLeft: 1_000_000, random: 0 },
+  ...{ attempts: 1, refusals: 0, hasOtherPair: false, isAwaited: false, msLeft: 1_000_000 },
+  random: 0,
 };
 
 const noResponse = { kind: 'failed', reason: 'no_response' } as const;
@@ -105,21 +108,31 @@ test.each<[keyof typeof outcomes, Partial<typeof push>, object]>([
   ['key_mismatch', {}, { ...settled, as: outcomes.key_mismatch }],
   ['key_mismatch', { hasOtherPair: true, attempts: 3, msLeft: 0 }, { kind: 'use_other_pair' }],
   // Half of each pause is random.
-  ['throttled', {}, again(250)],
-  ['throttled', { random: 0.5 }, again(375)],
-  ['throttled', { hasOtherPair: true, isAwaited: true }, again(250)],
-  ['throttled', { attempts: 2 }, again(500)],
-  ['throttled', { attempts: 3 }, settled],
-  ['throttled', { msLeft: 251 }, again(250)],
-  ['throttled', { msLeft: 250 }, settled],
-  ['for 30 s', { attempts: 2 }, again(30_000)],
-  ['for 30 s', { msLeft: 30_000 }, { ...settled, as: { kind: 'failed', reason: 'throttled' } }],
+  ['unavailable', {}, again(250)],
+  ['unavailable', { random: 0.5 }, again(375)],
+  ['unavailable', { hasOtherPair: true, isAwaited: true }, again(250)],
+  ['unavailable', { attempts: 2 }, again(500)],
+  ['unavailable', { attempts: 3 }, settled],
+  ['unavailable', { msLeft: 251 }, again(250)],
+  ['unavailable', { msLeft: 250 }, settled],
+  // A refusal is no attempt.
+  ['throttled', { attempts: 0, refusals: 1 }, again(500)],
+  ['throttled', { attempts: 2, refusals: 3 }, again(2000)],
+  ['throttled', { attempts: 0, refusals: 40 }, again(30_000)],
+  ['throttled', { attempts: 0, refusals: 40, msLeft: 30_000 }, settled],
+  ['for 30 s', { attempts: 0, refusals: 9 }, again(30_000)],
+  [
+    'for 30 s',
+    { refusals: 1, msLeft: 30_000 },
+    { ...settled, as: { kind: 'failed', reason: 'throttled' } },
+  ],
   ['reset', { isAwaited: true }, again(250)],
   ['timeout while connecting', {}, again(250)],
   ['timeout while connecting', { isAwaited: true }, { ...settled, as: noResponse }],
   // The push service may have accepted it.
   ['timeout', {}, { ...settled, as: noResponse }],
   ['timeout', { isAwaited: true }, { ...settled, as: noResponse }],
+  ['reset after the last byte', {}, { ...settled, as: noResponse }],
 ])('after %s, a push with %j takes the step %j', (name, change, step) => {
   expect(stepAfter(outcomes[name], { ...push, ...change })).toMatchObject(step);
 });

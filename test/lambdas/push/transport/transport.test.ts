@@ -83,7 +83,7 @@ test('a redirect is returned and not followed', async () => {
 test('a push without a response times out and closes its connection', async () => {
   const { origin } = await acceptingServer(() => {});
   const transport = pushTransport({ limit: 1 });
-  const timedOut = { name: 'NoResponseError', isTimeout: true, isSent: true };
+  const timedOut = { name: 'NoResponseError', isTimeout: true, mayHaveArrived: true };
   await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toMatchObject(timedOut);
   // An open connection would make this push fail because of the limit.
   await expect(transport(request({ origin, timeoutMs: 50 }))).rejects.toMatchObject(timedOut);
@@ -94,7 +94,7 @@ test('a push whose connection does not open in time was not sent', async () => {
   const push = pushTransport({ limit: 1, lookup })(
     request({ origin: 'http://push.example', timeoutMs: 50 }),
   );
-  await expect(push).rejects.toMatchObject({ isTimeout: true, isSent: false });
+  await expect(push).rejects.toMatchObject({ isTimeout: true, mayHaveArrived: false });
 });
 
 describe('whether a push may start', () => {
@@ -159,10 +159,56 @@ test.each([
   await expect(push).rejects.toMatchObject({ isTimeout: false });
 });
 
+describe('a push without a response may have arrived', () => {
+  /** A server that responds to the first pushes of a connection, and does something else with the next one. */
+  async function failing(responses: number, then: (socket: Socket) => void): Promise<string> {
+    const { origin } = await acceptingServer((incoming, response) => {
+      incoming.resume().on('end', () => {
+        const { socket } = incoming;
+        const before = served.get(socket) ?? 0;
+        served.set(socket, before + 1);
+        if (before < responses) accept(response);
+        else then(socket);
+      });
+    });
+    return origin;
+  }
+  const served = new WeakMap<Socket, number>();
+  const ways: Readonly<Record<string, (socket: Socket) => void>> = {
+    closes: (socket) => socket.end(),
+    resets: (socket) => socket.resetAndDestroy(),
+    'sends another protocol': (socket) => socket.end('220 mail.example.com ESMTP\r\n\r\n'),
+    'breaks off its response': (socket) => socket.end('HTTP/1.1 20'),
+    'is silent': () => {},
+  };
+
+  test.each([
+    ['closes', 0, true],
+    ['resets', 0, true],
+    ['sends another protocol', 0, true],
+    ['breaks off its response', 0, true],
+    ['is silent', 0, true],
+    // The push service may have closed the connection before it read the push.
+    ['closes', 1, false],
+    ['resets', 1, false],
+    ['sends another protocol', 1, true],
+    ['breaks off its response', 1, true],
+    ['is silent', 1, true],
+  ])('if the push service %s after %i responses: %s', async (how, responses, mayHaveArrived) => {
+    const origin = await failing(responses, ways[how]!);
+    const transport = pushTransport({ limit: 1 });
+    for (let push = 0; push < responses; push += 1) await transport(request({ origin }));
+    const push = transport(request({ origin, timeoutMs: 200 }));
+    await expect(push).rejects.toMatchObject({ name: 'NoResponseError', mayHaveArrived });
+  });
+});
+
 test('a server that refuses the connection gives no response', async () => {
   const { origin } = await acceptingServer();
   await closeServers();
-  await expect(pushTransport({ limit: 1 })(request({ origin }))).rejects.toThrow(NoResponseError);
+  await expect(pushTransport({ limit: 1 })(request({ origin }))).rejects.toMatchObject({
+    ...{ name: 'NoResponseError', mayHaveArrived: false, isUnknownHost: false },
+  });
 });
 
 test.each([
@@ -175,7 +221,9 @@ test.each([
   ['a fault of the code', new TypeError('x'), TypeError],
 ])('%s is told apart from other errors of a look-up', async (_, error, kind) => {
   const transport = pushTransport({ limit: 1, lookup: (_, __, done) => done(error, []) });
-  await expect(transport(request({ origin: 'http://push.example' }))).rejects.toThrow(kind);
+  const push = transport(request({ origin: 'http://push.example' }));
+  await expect(push).rejects.toThrow(kind);
+  if (kind === NoResponseError) await expect(push).rejects.toMatchObject({ isUnknownHost: true });
 });
 
 test('an unrequested response is not used for the next push', async () => {

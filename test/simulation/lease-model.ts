@@ -1,9 +1,9 @@
 import type { LeaseEvent, LeaseState, refusal } from '../../lambdas/store/slices.ts';
 
 /**
- * Every order in which invocations can deliver one slice: they claim its chunks, push, save, end, release, give back,
- * crash and take over; leases run out; responses are lost; writes arrive late or twice; the slice is stopped or
- * cancelled. The rule that decides about each write is the project's own.
+ * A model of all orders in which invocations can deliver one slice: they claim its chunks, push, save, end, leave what
+ * they have not pushed, crash and take over; leases run out; responses are lost; writes arrive late or twice; the slice
+ * is stopped or cancelled. The rule that decides about each write is the project's own.
  */
 
 export type Rule = typeof refusal;
@@ -14,6 +14,8 @@ export interface Bounds {
   readonly chunks: number;
   /** Calls at once that arrive after their writer has given up. */
   readonly lateCalls: number;
+  /** Whether a caller waits: then the writers are requests, and each may cancel what it has. */
+  readonly isAwaited: boolean;
 }
 
 export interface Exploration {
@@ -33,8 +35,7 @@ const phase = {
   stopped: 3,
   gone: 4,
   ends: 5,
-  releases: 6,
-  givesBack: 7,
+  leaves: 6,
 };
 /** What a write names as the last one: none, the one that is stored, or an earlier one. */
 const known = { none: 0, last: 1, earlier: 2 };
@@ -63,8 +64,9 @@ interface State {
 interface Writer {
   phase: number;
   known: number;
-  /** Chunks before it are another's; the next to push, and to claim. */
+  /** Chunks before it are another's. */
   base: number;
+  /** The next to push, and to claim. */
   pushed: number;
   position: number;
   /** Whether it knows that its lease holds. */
@@ -80,11 +82,11 @@ interface Call {
   isCancel: number;
   knowsStop: number;
   ends: number;
-  releases: number;
+  leaves: number;
 }
 
 /** A write as its writer plans it. */
-interface Plan extends Partial<Pick<Call, 'knowsStop' | 'ends' | 'releases'>> {
+interface Plan extends Partial<Pick<Call, 'knowsStop' | 'ends' | 'leaves'>> {
   /** The phase of its writer until it has succeeded. */
   readonly during: number;
   readonly position: number;
@@ -98,7 +100,10 @@ const begin: Omit<State, 'writers'> = {
   late: [],
 };
 
-export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exploration {
+export function explore(
+  rule: Rule,
+  { writers, chunks, lateCalls, isAwaited }: Bounds,
+): Exploration {
   const states: State[] = [];
   const numbers = new Map<string, number>();
   /** Of each state: the one before, what happened there, and the next one if nothing more goes wrong. */
@@ -120,6 +125,8 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
   function expand(from: State): void {
     if (from.ended > 0) return;
     for (const number of from.writers.keys()) expandWriter(from, number);
+    // Nobody waits: the request has no lease. Its cancellation may have been under way for long.
+    if (!isAwaited) step('the request cancels', false, (to) => execute(to, cancellation(0)));
     if (!isFree(from)) {
       step('the lease runs out', true, (to) => {
         to.isOver = 1;
@@ -146,7 +153,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
   }
 
   function expandWriter(from: State, index: number): void {
-    const { phase: is, base, pushed, position, mayPush } = from.writers[index]!;
+    const { phase: is, pushed, position, mayPush } = from.writers[index]!;
     const name = `writer ${index + 1}`;
     if (is === phase.gone) return;
     if (is === phase.waiting) {
@@ -164,8 +171,8 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
       makeWrite(from, index, `${name} ${label}`, plan, then);
     step(`${name} crashes`, false, leave);
     const isMine = is === phase.mine;
-    if (mayCancel(from.writers[index]!)) {
-      const call = { ...callOf(from, index), isCancel: 1 };
+    if (isAwaited && mayCancel(from.writers[index]!)) {
+      const call = cancellation(index + 1);
       step(`${name} cancels`, false, (to) => {
         leave(to);
         execute(to, call);
@@ -180,12 +187,13 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
       const isGood = !isMine || isDone;
       write('ends', { during: phase.ends, position, ends: 1, isGood }, leave);
     }
-    if (isMine || is === phase.releases) {
-      write('releases', { during: phase.releases, position, releases: 1, isGood: !isMine }, leave);
-    }
-    if (is === phase.givesBack || (isMine && pushed === base && base < position)) {
-      const plan = { during: phase.givesBack, position: base, releases: 1, isGood: !isMine };
-      write('gives back', plan, leave);
+    if (isMine || is === phase.leaves) {
+      // What it has not pushed is not claimed any more.
+      write(
+        'leaves',
+        { during: phase.leaves, position: pushed, leaves: 1, isGood: !isMine },
+        leave,
+      );
     }
     if ((isMine || is === phase.free) && position < chunks) {
       write(`claims ${position}`, { during: is, position: position + 1, isGood: true }, (to) => {
@@ -198,8 +206,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
       step(`${name} pushes ${pushed}`, true, (to) => {
         if (to.pushed & (1 << pushed)) fail(`chunk ${pushed} is pushed twice`);
         to.pushed |= 1 << pushed;
-        // From now on it gives nothing back.
-        Object.assign(to.writers[index]!, { pushed: pushed + 1, base: chunks });
+        to.writers[index]!.pushed = pushed + 1;
         check(to);
       });
     }
@@ -228,7 +235,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
     const { known: names, position, pushed } = from.writers[index]!;
     const by = index + 1;
     const attempted = Math.min(1, pushed);
-    const none = { isCancel: 0, knowsStop: 0, ends: 0, releases: 0 };
+    const none = { isCancel: 0, knowsStop: 0, ends: 0, leaves: 0 };
     return { by, age: age.after, known: names, position, attempted, ...none };
   }
 
@@ -245,7 +252,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
       const own = to.writers[index]!;
       own.phase = during;
       if (during !== phase.mine) own.mayPush = 0;
-      if (during === phase.givesBack) own.position = call.position;
+      if (during === phase.leaves) own.position = call.position;
     };
     const respond = (to: State, order: Order = {}) => {
       send(to);
@@ -302,7 +309,7 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
     if (to.isStopped && call.position > to.position) fail('a chunk of a stopped slice is claimed');
     to.position = call.position;
     to.attempted = call.attempted;
-    to.isOver = call.releases;
+    to.isOver = call.leaves;
     to.ended = call.ends;
     check(to);
     return undefined;
@@ -323,7 +330,9 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
 
   function judgeCall(state: State, call: Call): ReturnType<Rule> {
     const by = names[call.by]!;
-    if (call.isCancel) return judge(state, { kind: 'cancel', by });
+    if (call.isCancel) {
+      return judge(state, { kind: 'cancel', by: by.split('/')[0]!, isAwaited });
+    }
     const nth = call.by === state.by ? call.age : age.same;
     const last = { by: names[state.by]!, n: lastN };
     const event = {
@@ -403,8 +412,8 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
   function closed(state: State): State {
     const writes = [...state.writers.keys()].map((index) => callOf(state, index));
     const cancels = writes
-      .filter((_, index) => mayCancel(state.writers[index]!))
-      .map((write) => ({ ...write, isCancel: 1 }));
+      .filter((_, index) => isAwaited && mayCancel(state.writers[index]!))
+      .map(({ by }) => cancellation(by));
     for (const call of [...writes, ...cancels, ...state.late]) {
       const refused = judgeCall(state, call);
       if (refused !== undefined) checkRefusal(state, call, refused);
@@ -458,6 +467,11 @@ export function explore(rule: Rule, { writers, chunks, lateCalls }: Bounds): Exp
   }
 }
 
+function cancellation(by: number): Call {
+  const none = { known: 0, position: 0, attempted: 0, knowsStop: 0, ends: 0, leaves: 0 };
+  return { by, age: age.after, ...none, isCancel: 1 };
+}
+
 /** Where a call stands among the late ones: the first that was made after it, and its copy. */
 interface Order {
   readonly next?: number;
@@ -467,7 +481,7 @@ interface Order {
 /** The number of the last write, of whose writer there may be others from before and after. */
 const lastN = 5;
 
-const names = ['', 'writer-1', 'writer-2', 'writer-3'];
+const names = ['', 'request-1/1', 'request-2/1', 'request-3/1'];
 
 /** A request cancels the send if nobody was pushed to, as far as it knows. */
 function mayCancel({ phase: is, base, pushed }: Writer): boolean {

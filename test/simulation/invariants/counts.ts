@@ -1,0 +1,318 @@
+import { sendTimeline } from '../../../contract/infrastructure/delivery.ts';
+import { conditionsOf, hasConditions } from '../../../contract/wire/content.ts';
+import { isInProgress } from '../../../contract/wire/notification-status.ts';
+import { utcMonth } from '../../../lambdas/store/counters.ts';
+import { dayMs } from '../conditions.ts';
+import { addedAbove } from '../counters.ts';
+import {
+  attemptsOf,
+  callOf,
+  callsOf,
+  formerUserMs,
+  grouped,
+  hasPassed,
+  isCutShort,
+  isUnchanged,
+  lastOfHolders,
+  leftOutOf,
+  mostRecipients,
+  pendingIn,
+  resultsOf,
+  slicesOf,
+  sum,
+  untouched,
+  userIdsOf,
+  usersOfBrowser,
+} from '../report.ts';
+import type { Report } from '../simulation.ts';
+import { everyone, type PushAttempt, type SliceVersion } from '../world.ts';
+import { nothing, ofFinal, removed, type Verdict, verdict } from './verdicts.ts';
+
+/** Of a chunk, and of those that still wait when it is read. */
+const claimedAheadSeconds = 7;
+/** A chunk is planned by positions: some have more. */
+const spareRecipients = 3;
+
+function countsAddUp(report: Report): Verdict[] {
+  return resultsOf(report).flatMap((result) => {
+    const { id, attempted, delivered, removed, failed, failures = {} } = result;
+    const reasons = sum(Object.values(failures));
+    return [
+      verdict(
+        attempted === delivered + removed + failed,
+        () => `${id}: ${attempted} attempted, but ${delivered} + ${removed} + ${failed}`,
+      ),
+      verdict(failed === reasons, () => `${id}: ${failed} failed, for ${reasons} reasons`),
+    ];
+  });
+}
+
+/** Whoever is pushed to counts as attempted, and nobody counts twice. */
+function pushedIsAttempted(report: Report): Verdict[] {
+  return ofFinal(report, ({ id, attempted }) => {
+    const pushed = new Set(attemptsOf(report, id).map(({ path }) => path)).size;
+    const most = mostRecipients(report, id);
+    return verdict(
+      pushed <= attempted && attempted <= most,
+      () => `${id}: ${pushed} were pushed to, ${attempted} are attempted, of ${most} recipients`,
+    );
+  });
+}
+
+/**
+ * `delivered` are those whose push a push service has accepted: at most all of these, and at least those of whom the
+ * invocation had heard that before it made the last write of its slice that is stored.
+ */
+function deliveredIsTrue(report: Report): Verdict[] {
+  return ofFinal(report, ({ id, delivered }) => {
+    const accepted = attemptsOf(report, id).filter(({ isAccepted }) => isAccepted);
+    const known = accepted.filter((attempt) => isStored(report, attempt));
+    const least = new Set(known.map(({ path }) => path)).size;
+    // A browser that passes from one user to another is a recipient for each of them.
+    const [passed, ofOne] = [true, false].map((isPassed) =>
+      accepted.filter(({ path }) => hasPassed(report, path, id) === isPassed),
+    );
+    const most = new Set(ofOne!.map(({ path }) => path)).size + passed!.length;
+    return verdict(
+      least <= delivered && delivered <= most,
+      () => `${id}: ${delivered} delivered; ${most} were accepted, ${least} of them known in time`,
+    );
+  });
+}
+
+/** Whether its invocation knew of a response before it made its last write of the slice that is stored. */
+function isStored(report: Report, { notificationId, slice, run, heardAt }: PushAttempt): boolean {
+  const versions = slicesOf(report, notificationId)[slice]!;
+  const calledAt = versions.findLast(({ by }) => by === run)?.calledAt;
+  return heardAt !== undefined && calledAt !== undefined && heardAt < calledAt;
+}
+
+/**
+ * `interrupted` are those whom an invocation has claimed and has not stored what became of them: because it died,
+ * because its last write failed, or because it stood still and another one took the slice.
+ */
+function interruptedIsLost(report: Report): Verdict[] {
+  return ofFinal(report, ({ id, failures = {} }) => {
+    const left = slicesOf(report, id)
+      .flatMap(lastOfHolders)
+      .filter((version) => pendingIn(version) > 0);
+    const { interrupted = 0 } = failures;
+    const pending = sum(left.map(pendingIn));
+    const whole = left.find(({ holder }) => {
+      const run = report.world.ended.get(holder!);
+      return run?.death === undefined && !run?.lostLastWrite && !run?.hasPaused;
+    });
+    return [
+      verdict(
+        interrupted === pending,
+        () => `${id}: ${interrupted} are interrupted, of ${pending} without an outcome`,
+      ),
+      verdict(
+        whole === undefined,
+        () => `${id}: ${whole!.holder} leaves ${pendingIn(whole!)} pending, and nothing failed`,
+      ),
+    ];
+  });
+}
+
+/**
+ * A function that dies takes with it, beside the pushes that it has started, as many recipients as it claims ahead: at
+ * full pace, those of some seconds.
+ */
+function deathIsCheap(report: Report): Verdict[] {
+  const { world, scenario } = report;
+  return report.notifications.flatMap(({ id }) => {
+    // A user is claimed as a whole, and the pace of few subscribers is lower than one user in a chunk.
+    if (userIdsOf(callOf(report, id)) !== undefined) return [];
+    const slices = slicesOf(report, id);
+    const pace = scenario.pushesPerSecond / slices.length;
+    const most = Math.ceil(pace * claimedAheadSeconds) + spareRecipients;
+    return slices.flatMap(lastOfHolders).flatMap((version) => {
+      const { from, to, requestId, death } = world.ended.get(version.holder!)!;
+      if (death === undefined || pendingIn(version) === 0) return [];
+      // Meanwhile pushes wait, at each push service that is slow.
+      const disturbedMs = to - from - world.undisturbedMs([everyone, requestId], { from, to });
+      const waiting = (pace * disturbedMs) / 1000;
+      const notStarted = pendingIn(version) - openOf(report, id, version);
+      return verdict(
+        notStarted <= most + waiting,
+        () => `${id}: ${version.holder} died with ${notStarted} not started, at ${pace}/s`,
+      );
+    });
+  });
+}
+
+/** How many its holder has pushed to whose outcome a version of a slice does not have. */
+function openOf(report: Report, id: string, { holder, calledAt }: SliceVersion): number {
+  const open = attemptsOf(report, id).filter(
+    ({ run, heardAt = Number.POSITIVE_INFINITY, mayBeRepeated }) =>
+      run === holder && (mayBeRepeated || heardAt >= calledAt),
+  );
+  return new Set(open.map(({ path }) => path)).size;
+}
+
+/** While a slice goes on, nobody of it is `unreached`, but those who are left out at once. */
+function unreachedIsOver(report: Report): Verdict[] {
+  return report.notifications.flatMap(({ id }) => [
+    ...slicesOf(report, id)
+      .flat()
+      .map(({ item, holder }) =>
+        verdict(
+          item.ended !== undefined || Number(item.unreached ?? 0) <= leftOutOf(report, id),
+          () => `${item.id}: ${holder} stores ${item.unreached} unreached, and the slice goes on`,
+        ),
+      ),
+    ...(report.history.get(id) ?? []).map(({ result, at }) =>
+      verdict(
+        !isInProgress(result.status) || result.unreached === undefined,
+        () => `${id} is ${result.status} with ${result.unreached} unreached at ${at}`,
+      ),
+    ),
+  ]);
+}
+
+/** Over all invocations, attempted and unreached sum up to the audience: nobody is in both, and nobody in neither. */
+function everyoneIsCounted(report: Report): Verdict[] {
+  return ofFinal(report, ({ id, attempted, unreached, status }) => {
+    const call = callOf(report, id);
+    const counted = attempted + (unreached ?? 0);
+    const isBroadcast = userIdsOf(call) === undefined && !hasConditions(conditionsOf(call.request));
+    // How many do not meet conditions is not known of those who were not read.
+    if (unreached !== undefined && !isBroadcast) {
+      return nothing('`unreached` of a send with conditions is a lower bound');
+    }
+    const least = untouched(report, id).length;
+    const atLeast = verdict(
+      counted >= least,
+      () => `${id}: ${counted} of at least ${least} are attempted or unreached`,
+    );
+    if (status !== 'sent') {
+      return [atLeast, nothing('a slice was lost or stopped: how many it has left is not known')];
+    }
+    // Removals of what is gone, and corrections of pairs, are the delivery's own.
+    const own = callsOf(report, id).map(({ requestId }) => requestId);
+    const { registrations, ended } = report.world;
+    const isQuiet = [...registrations.values()]
+      .flat()
+      .every(({ by }) => by === undefined || own.includes(ended.get(by)!.requestId));
+    if (!isQuiet)
+      return [atLeast, nothing('subscriptions changed: at least the others are counted')];
+    const most = mostRecipients(report, id);
+    // Where a slice was not read to its end, at least one counts as unreached.
+    const isRead = slicesOf(report, id).every((versions) => versions.at(-1)?.item.isRead);
+    const exactly = verdict(
+      counted === most || (!isRead && attempted === most && unreached === 1),
+      () => `${id}: ${counted} of ${most} are attempted or unreached`,
+    );
+    return [atLeast, exactly];
+  });
+}
+
+/** Who counts as attempted was pushed to, unless the reason of the failure says that it may not have started. */
+function attemptedIsPushed(report: Report): Verdict[] {
+  return ofFinal(report, ({ id, unreached, failures = {} }) => {
+    if (unreached !== undefined) return nothing('some are unreached, and nobody says who');
+    const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
+    const missing = untouched(report, id).filter(({ path }) => !pushed.has(path));
+    // Without a connection nothing is sent.
+    const { interrupted = 0, no_response = 0 } = failures;
+    return verdict(
+      missing.length <= interrupted + no_response,
+      () => `${id}: ${missing.map(({ path }) => path)} were not pushed to`,
+    );
+  });
+}
+
+/**
+ * Who counts as reached has a browser that accepted a push. Who does not has none of which an invocation knew that
+ * before its last write.
+ */
+function reachedIsTrue(report: Report): Verdict[] {
+  const usersWith = (id: string, isWanted: (attempt: PushAttempt) => boolean) =>
+    new Set(
+      attemptsOf(report, id)
+        .filter(isWanted)
+        .flatMap(({ path, startedAt }) =>
+          usersOfBrowser(report.world, path, startedAt - formerUserMs, startedAt),
+        ),
+    );
+  return resultsOf(report).flatMap((result) => {
+    const { id } = result;
+    const userIds = userIdsOf(callOf(report, id));
+    if (userIds === undefined) return [];
+    if (isCutShort(report, id)) return removed;
+    const accepted = usersWith(id, ({ isAccepted }) => isAccepted);
+    const known = usersWith(
+      id,
+      (attempt) =>
+        attempt.isAccepted && isUnchanged(report, attempt.path) && isStored(report, attempt),
+    );
+    if ('audience' in result) {
+      const { usersReached, status } = result;
+      if (usersReached === undefined) {
+        return verdict(isInProgress(status), () => `${id}: nobody says how many were reached`);
+      }
+      return verdict(
+        known.size <= usersReached && usersReached <= accepted.size,
+        () => `${id}: ${usersReached} reached, of ${accepted.size}, ${known.size} known in time`,
+      );
+    }
+    const notReached = new Set(result.usersNotReached);
+    const wrong = userIds.find((userId) =>
+      notReached.has(userId) ? known.has(userId) : !accepted.has(userId),
+    );
+    return verdict(wrong === undefined, () => `${id}: whether ${wrong} was reached is wrong`);
+  });
+}
+
+function monthCounterIsExact({ world, counterFaults }: Report): Verdict[] {
+  const byMonth = grouped(world.sends, ({ sentAt }) => utcMonth(new Date(sentAt)));
+  const above = [...byMonth.values()].map((sends) =>
+    addedAbove(world, 'monthlySendCap', sends, sendTimeline.timeoutMs),
+  );
+  return [counterFaults.month, ...above].map((broken) => ({ broken }));
+}
+
+function subscriberCountersAreExact({ world, counterFaults }: Report): Verdict[] {
+  const changes = [...world.registrations.values()].flatMap((history) =>
+    history.flatMap(({ at, stored }, index) => {
+      const by = Number(stored !== undefined) - Number(history[index - 1]?.stored !== undefined);
+      return by === 0 ? [] : [{ at, by: by as 1 | -1 }];
+    }),
+  );
+  const before = changes.filter(({ at }) => at < (world.removedAt ?? Number.POSITIVE_INFINITY));
+  const above = addedAbove(world, 'subscriberCap', before, 10_000);
+  return [counterFaults.subscribers, above].map((broken) => ({ broken }));
+}
+
+/** A send is refused because of the cap only if the month to whose end it is sent back is full. */
+function capIsReached({ world, responses }: Report): Verdict[] {
+  const cap = Math.min(...world.limits.map(({ monthlySendCap }) => monthlySendCap ?? Infinity));
+  const refused = responses.filter(({ body }) => body.error?.code === 'send_cap_reached');
+  return refused.map(({ call, headers, at }) => {
+    const retryAfterMs = Number(headers['Retry-After']) * 1000;
+    const month = utcMonth(new Date(at + retryAfterMs - dayMs));
+    const begun = world.sends.filter(
+      ({ by, sentAt }) => by === 1 && utcMonth(new Date(sentAt)) === month,
+    ).length;
+    return verdict(
+      begun >= cap,
+      () => `${call.requestId} is sent back to the end of ${month}, which has ${begun} sends`,
+    );
+  });
+}
+
+export const counts = {
+  countsAddUp,
+  pushedIsAttempted,
+  deliveredIsTrue,
+  interruptedIsLost,
+  deathIsCheap,
+  unreachedIsOver,
+  everyoneIsCounted,
+  attemptedIsPushed,
+  reachedIsTrue,
+  monthCounterIsExact,
+  subscriberCountersAreExact,
+  capIsReached,
+};
