@@ -133,8 +133,13 @@ function definitionsFor({ api, pushes, deliver, subscribe, settings }: AlarmsPro
       description: 'The counts of a notification, or its cancellation, could not be stored.',
     },
     SubscribersRefused: {
-      metric: pushes.refusals(),
+      metric: pushes.refusals('subscribe'),
       description: 'A project has as many subscribers as its cap allows, and refuses new ones.',
+    },
+    SendsRefused: {
+      metric: pushes.refusals('send'),
+      description:
+        'A project has sent as often as its cap of the month allows, and sends nothing more.',
     },
     CountsDisagree: {
       metric: pushes.disagreements(),

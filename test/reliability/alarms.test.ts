@@ -203,6 +203,14 @@ const faults: readonly Case[] = [
     },
   ],
   [
+    'SendsRefused',
+    'a project that has sent as often as its cap allows sends again',
+    async () => {
+      const capped = await service.createProject({ monthlySendCap: 1 });
+      for (let sent = 0; sent < 2; sent += 1) await service.send(capped, { title: 'T' });
+    },
+  ],
+  [
     'CountsDisagree',
     'a stored count is wrong when its notification is read',
     async () => readNotification(await sentWithCount('attempted', 3)),
