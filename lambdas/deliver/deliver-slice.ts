@@ -166,6 +166,7 @@ export class SliceDelivery {
   #startPushing(): Pusher {
     const pusher = this.#deps.startPushing(this.#pushing());
     this.#lease.settled = () => pusher.soFar();
+    this.#lease.unjudged = () => pusher.unjudged;
     return pusher;
   }
 
@@ -219,8 +220,7 @@ export class SliceDelivery {
     });
     const { status, stored: state } = lease;
     if (state?.ended !== undefined && status !== 'lost') {
-      const { counts, isRead } = state;
-      observe.delivered(this.#slice, { counts, isRead, isStopped: status === 'stopped', error });
+      observe.delivered(this.#slice, state, status === 'stopped', error);
     }
     return { status, state, error: error ?? failure };
   }

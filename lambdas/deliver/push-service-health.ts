@@ -34,7 +34,7 @@ interface Tally {
 /**
  * Judges pushes by push service, so that anybody's subscriptions neither hide a fault at another push service nor look like
  * one: whatever a push service has accepted proves the keys of the project, so what it refuses beside is single
- * subscriptions. Hosts that are not known by name are not judged.
+ * subscriptions. Hosts that are not known by name, or do not exist, are not judged.
  */
 export function pushServiceHealth(clock: () => Date) {
   const tallies = new Map<string, Tally>();
@@ -44,9 +44,9 @@ export function pushServiceHealth(clock: () => Date) {
       return sum + delivered + sumOf(failures, failureReasonNames);
     }, 0);
     const suspect = { failing: 0, refused: 0, vapidRefused: 0 };
-    for (const { pushService, delivered, failures } of outcomes) {
+    for (const { pushService, delivered, failures, unknownHosts } of outcomes) {
       if (pushService === otherHosts) continue;
-      const failed = sumOf(failures, reasonsOf('service'));
+      const failed = sumOf(failures, reasonsOf('service')) - unknownHosts;
       const tally = tallyOf(pushService, now);
       tally.delivered += delivered;
       tally.failed += failed;

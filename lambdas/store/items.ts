@@ -219,6 +219,7 @@ export interface SliceItem {
   readonly claimed?: number;
   readonly behind?: Behind | undefined;
   readonly attempts?: number | undefined;
+  readonly unjudged?: number | undefined;
   readonly attempted?: number;
   readonly delivered?: number;
   readonly removed?: number;

@@ -46,6 +46,8 @@ export interface ServiceOutcome {
   readonly pushService: string;
   readonly delivered: number;
   readonly failures: Failures;
+  /** Those that failed with `no_response` because their host does not exist: anybody can subscribe such. */
+  readonly unknownHosts: number;
 }
 
 /** Milliseconds within which a healthy push service responds. */
@@ -77,6 +79,7 @@ export class PushService {
   #furthest = -1;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   #delivered = 0;
+  #unknownHosts = 0;
   #limit: number;
   #refusedInARow: number;
   #pauseMs = 0;
@@ -98,7 +101,12 @@ export class PushService {
   }
 
   get outcome(): ServiceOutcome {
-    return { pushService: this.name, delivered: this.#delivered, failures: this.#failures };
+    return {
+      pushService: this.name,
+      delivered: this.#delivered,
+      failures: this.#failures,
+      unknownHosts: this.#unknownHosts,
+    };
   }
 
   /** Queues a push to a recipient that comes after those before. */
@@ -213,6 +221,10 @@ export class PushService {
 
   addDelivered(): void {
     this.#delivered += 1;
+  }
+
+  addUnknownHost(): void {
+    this.#unknownHosts += 1;
   }
 
   addFailed(reason: FailureReason): void {

@@ -3,7 +3,7 @@ import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/deli
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import { type Counts, type FailureReason, noCounts } from '../../../contract/wire/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
-import { domainOf, pushServiceOf } from '../../../contract/wire/push-services.ts';
+import { domainOf, otherHosts, pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -153,6 +153,8 @@ class RunningPusher {
   readonly #done = new AbortController();
   readonly #counts = { delivered: 0, removed: 0, failed: 0, unreached: 0 };
   readonly #failures: Partial<Record<FailureReason, number>> = {};
+  /** Those of the unreached that are at hosts that are not known by name. */
+  unjudged = 0;
   /** Domains of which a host has responded. */
   readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
@@ -395,6 +397,7 @@ class RunningPusher {
     switch (step.kind) {
       case 'settle':
         this.#settle(push, step.as, service);
+        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.addUnknownHost();
         break;
       case 'use_other_pair':
         push.vapid = otherPair!;
@@ -474,7 +477,13 @@ class RunningPusher {
         const { isTimeout, isUnknownHost, mayHaveArrived } = error;
         // The resolver works: it has found another host of this domain.
         if (isUnknownHost && this.#responded.has(domain!)) return { kind: 'gone' };
-        return { kind: 'transient', reason: 'no_response', isTimeout, mayHaveArrived };
+        return {
+          kind: 'transient',
+          reason: 'no_response',
+          isTimeout,
+          isUnknownHost,
+          mayHaveArrived,
+        };
       }
       // A fault of the code. The other pushes continue, and the log has the error.
       onFault?.(error);
@@ -519,6 +528,7 @@ class RunningPusher {
         break;
       case 'unreached':
         this.#counts.unreached += 1;
+        if (service.name === otherHosts) this.unjudged += 1;
         break;
       case 'failed':
         this.#countFailed(outcome.reason, 1);

@@ -4,8 +4,13 @@ import type { ServiceOutcome } from '../../../lambdas/push/pushing/push-service.
 
 const nothing = { failing: 0, refused: 0, vapidRefused: 0 };
 
-function outcome(pushService: string, delivered: number, failures: Failures = {}): ServiceOutcome {
-  return { pushService, delivered, failures };
+function outcome(
+  pushService: string,
+  delivered: number,
+  failures: Failures = {},
+  unknownHosts = 0,
+): ServiceOutcome {
+  return { pushService, delivered, failures, unknownHosts };
 }
 
 function judged(...outcomes: readonly ServiceOutcome[]) {
@@ -51,6 +56,7 @@ test.each<[string, readonly ServiceOutcome[], object]>([
 
 test.each<[string, readonly ServiceOutcome[]]>([
   ['fewer than a fifth that fails', [outcome('wns', 81, { unavailable: 20 })]],
+  ['hosts that do not exist', [outcome('wns', 10, { no_response: 50 }, 50)]],
   [
     'invented subscriptions beside one that a push service accepts',
     [outcome('fcm', 1, { refused: 5000, vapid_refused: 5000 })],
