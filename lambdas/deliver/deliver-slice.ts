@@ -26,7 +26,7 @@ import { byKey } from './progress.ts';
 
 export interface SliceDependencies extends LeaseDependencies, Timers {
   readonly audiences: Pick<AudienceStore, 'everyone' | 'users' | 'isOf'>;
-  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'mark' | 'correctPair'>;
   readonly eventCounters: Pick<EventCounterStore, 'open'>;
   readonly startPushing: StartPushing;
   readonly observe: Observer;
@@ -166,6 +166,7 @@ export class SliceDelivery {
   #startPushing(): Pusher {
     const pusher = this.#deps.startPushing(this.#pushing());
     this.#lease.settled = () => pusher.soFar();
+    this.#lease.unjudged = () => pusher.unjudged;
     return pusher;
   }
 
@@ -219,8 +220,7 @@ export class SliceDelivery {
     });
     const { status, stored: state } = lease;
     if (state?.ended !== undefined && status !== 'lost') {
-      const { counts, isRead } = state;
-      observe.delivered(this.#slice, { counts, isRead, isStopped: status === 'stopped', error });
+      observe.delivered(this.#slice, state, status === 'stopped', error);
     }
     return { status, state, error: error ?? failure };
   }
@@ -266,6 +266,12 @@ export class SliceDelivery {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);
       },
+      mark: (marks, end) =>
+        subscriptions.mark(
+          project,
+          marks.map(([{ endpointHash }, goneSince]) => [endpointHash, goneSince]),
+          end,
+        ),
       correctPair: ({ endpointHash }, number, end) =>
         subscriptions.correctPair(project, endpointHash, number, end),
       onDelivered: reached && (({ user }) => reached.add(user!)),
