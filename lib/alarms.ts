@@ -120,6 +120,11 @@ function definitionsFor({ api, pushes, deliver, subscribe, settings }: AlarmsPro
       threshold: 10,
       description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
     },
+    UnconfirmedRemovals: {
+      metric: pushes.metricOf('unconfirmed'),
+      description:
+        'A push service says that more than half of its subscriptions are gone. They are kept for a day.',
+    },
     UnreachedSubscribers: {
       metric: pushes.metricOf('unreached'),
       description: 'A notification was not sent to all subscribers of its audience.',

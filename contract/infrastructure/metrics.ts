@@ -20,6 +20,8 @@ export const pushMetrics = {
    * project to it fails until someone corrects the keys or the subject.
    */
   vapidRefused: 'VapidRefusals',
+  /** Pushes to subscriptions that are kept, although a push service says that they are gone: see `GoneInMasses`. */
+  unconfirmed: 'RemovalsUnconfirmed',
   /** Subscribers that were not attempted, because the time was over or reading them failed. */
   unreached: 'SubscribersUnreached',
   /** Pushes whose outcome is unknown, because their function died. They also count as failed. */

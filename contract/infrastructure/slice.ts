@@ -21,6 +21,8 @@ export interface Recipient {
   readonly vapidPairNumber?: number;
   /** Whether it was imported, and the browser has not chosen since: it may still have another service's worker. */
   readonly imported?: true;
+  /** Since when its push service has reported it as gone, though it was kept: epoch ms. */
+  readonly goneSince?: number;
   /** Index of its user among those that were asked for; absent in a broadcast. */
   readonly user?: number;
 }

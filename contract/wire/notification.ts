@@ -290,6 +290,8 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   /** At least this many subscribers were not attempted. Absent: all were. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,
+  /** Removed subscriptions by push service, adding up to `removed`. Present only if any. */
+  removals: z.optional(z.record(z.string(), z.int().check(z.positive()))),
   /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */
   usersReached: z.optional(count),
   /** Events counted; of a sample, times `shownSample`. */

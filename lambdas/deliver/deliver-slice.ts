@@ -26,7 +26,7 @@ import { byKey } from './progress.ts';
 
 export interface SliceDependencies extends LeaseDependencies, Timers {
   readonly audiences: Pick<AudienceStore, 'everyone' | 'users' | 'isOf'>;
-  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'mark' | 'correctPair'>;
   readonly eventCounters: Pick<EventCounterStore, 'open'>;
   readonly startPushing: StartPushing;
   readonly observe: Observer;
@@ -266,6 +266,12 @@ export class SliceDelivery {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);
       },
+      mark: (marks, end) =>
+        subscriptions.mark(
+          project,
+          marks.map(([{ endpointHash }, goneSince]) => [endpointHash, goneSince]),
+          end,
+        ),
       correctPair: ({ endpointHash }, number, end) =>
         subscriptions.correctPair(project, endpointHash, number, end),
       onDelivered: reached && (({ user }) => reached.add(user!)),

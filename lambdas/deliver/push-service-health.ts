@@ -15,6 +15,8 @@ export interface SuspectPushes {
   readonly refused: number;
   /** Refused for their VAPID token or its subject, by push services that accepted none. */
   readonly vapidRefused: number;
+  /** Of subscriptions that were kept, although they are said to be gone. */
+  readonly unconfirmed: number;
 }
 
 /** Ms for which a function remembers how pushes to a push service ended. */
@@ -43,9 +45,10 @@ export function pushServiceHealth(clock: () => Date) {
     const all = outcomes.reduce((sum, { delivered, failures }) => {
       return sum + delivered + sumOf(failures, failureReasonNames);
     }, 0);
-    const suspect = { failing: 0, refused: 0, vapidRefused: 0 };
+    const suspect = { failing: 0, refused: 0, vapidRefused: 0, unconfirmed: 0 };
     for (const { pushService, delivered, failures, unknownHosts } of outcomes) {
       if (pushService === otherHosts) continue;
+      suspect.unconfirmed += sumOf(failures, reasonsOf('gone'));
       const failed = sumOf(failures, reasonsOf('service')) - unknownHosts;
       const tally = tallyOf(pushService, now);
       tally.delivered += delivered;

@@ -214,7 +214,8 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
 
 export function storedSlice(item: SliceItem): StoredSlice {
   const { attempted = 0, delivered = 0, removed = 0, failed = 0, unreached = 0 } = item;
-  const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0, failures = {} } = item;
+  const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0 } = item;
+  const { failures = {}, removals = {} } = item;
   const { position = 0, claimed = 0, isRead = false, behind, attempts, unjudged } = item;
   const { reached, ended, stoppedAt } = item;
   return {
@@ -224,7 +225,7 @@ export function storedSlice(item: SliceItem): StoredSlice {
     isRead,
     behind,
     attempts,
-    counts: { attempted, delivered, removed, failed, failures, unreached },
+    counts: { attempted, delivered, removed, failed, failures, removals, unreached },
     unjudged,
     reached,
     ended,

@@ -111,6 +111,51 @@ test('a targeted send reaches only the browsers of its user ids', async () => {
   expect(received).toEqual([1, 1, 0, 0]);
 });
 
+test('nobody is lost when a push service says that all are gone, twice within days', async () => {
+  const browsers = await Promise.all(Array.from({ length: 60 }, () => service.subscribe(project)));
+  const sendWhile = async (isGone: boolean) => {
+    for (const browser of browsers) browser.behave(isGone ? { status: 410 } : {});
+    return (await service.send(project, { title: 'T' })).body;
+  };
+  for (let fault = 0; fault < 2; fault += 1) {
+    const failures = { gone_unconfirmed: 60 };
+    expect(await sendWhile(true)).toMatchObject({ attempted: 60, removed: 0, failures });
+    await ageMarks(5);
+    expect(await sendWhile(false)).toMatchObject({ attempted: 60, delivered: 60 });
+  }
+});
+
+test('what a push service says is gone in masses is removed if it says so again a day later', async () => {
+  const browsers = await Promise.all(Array.from({ length: 60 }, () => service.subscribe(project)));
+  for (const browser of browsers.slice(20)) browser.unsubscribe();
+  const first = await service.send(project, { title: 'T' });
+  expect(first.body).toMatchObject({ delivered: 20, failures: { gone_unconfirmed: 40 } });
+  const soon = await service.send(project, { title: 'T' });
+  expect(soon.body).toMatchObject({ removed: 0, failures: { gone_unconfirmed: 40 } });
+  await ageMarks(1);
+  const { body } = await service.send(project, { title: 'T' });
+  expect(body).toMatchObject({ attempted: 60, delivered: 20, removed: 40 });
+  const found = (await read(body.id)).body;
+  expect(Object.values(found.removals!)).toEqual([40]);
+});
+
+/** Makes the marks of subscriptions that were reported as gone some days older. */
+async function ageMarks(days: number): Promise<void> {
+  const table = service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE;
+  const items = (await readTable(service.dynamo, table)) as unknown as SubscriptionItem[];
+  for (const { projectPart, endpointHash, goneSince } of items) {
+    if (goneSince === undefined) continue;
+    await service.dynamo.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { projectPart, endpointHash },
+        UpdateExpression: 'SET goneSince = :at',
+        ExpressionAttributeValues: { ':at': goneSince - days * 24 * 60 * 60_000 },
+      }),
+    );
+  }
+}
+
 test('a gone subscription is removed and not attempted again', async () => {
   await service.subscribe(project);
   const gone = await service.subscribe(project);

@@ -75,6 +75,7 @@ export class PushService {
   /** What was taken, and never sent or refused. It goes first. */
   readonly #again = new Queue<Push>();
   #added = 0;
+  #settled = 0;
   /** The number of the furthest push that was sent or settled. */
   #furthest = -1;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
@@ -211,6 +212,21 @@ export class PushService {
   /** A push that was started is not sent. */
   notSent(): void {
     this.inFlight -= 1;
+  }
+
+  /** Pushes without an outcome. */
+  get unsettled(): number {
+    return this.#added - this.#settled;
+  }
+
+  get added(): number {
+    return this.#added;
+  }
+
+  /** A push has its outcome. */
+  settled(push: Push): void {
+    this.passed(push);
+    this.#settled += 1;
   }
 
   /** The bytes of a push are written, or it has its outcome. */

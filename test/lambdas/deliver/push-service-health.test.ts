@@ -2,7 +2,7 @@ import type { Failures } from '../../../contract/wire/counts.ts';
 import { pushServiceHealth } from '../../../lambdas/deliver/push-service-health.ts';
 import type { ServiceOutcome } from '../../../lambdas/push/pushing/push-service.ts';
 
-const nothing = { failing: 0, refused: 0, vapidRefused: 0 };
+const nothing = { failing: 0, refused: 0, vapidRefused: 0, unconfirmed: 0 };
 
 function outcome(
   pushService: string,
@@ -49,6 +49,11 @@ test.each<[string, readonly ServiceOutcome[], object]>([
     'what push services say of many invented endpoints',
     [outcome('apple', 0, { refused: 500 }), outcome('mozilla', 20, { refused: 900 })],
     { refused: 500 },
+  ],
+  [
+    'what a push service says of most subscriptions',
+    [outcome('fcm', 20, { gone_unconfirmed: 80 })],
+    { unconfirmed: 80 },
   ],
 ])('%s is suspect', (_, outcomes, expected) => {
   expect(judged(...outcomes)).toEqual({ ...nothing, ...expected });
