@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { CarillonServer } from 'carillon/server';
 
 const { CARILLON_SECRET_KEY, SITE = 'http://localhost:8000' } = process.env;
-// Set it before you replace the secret key: a notification that is repeated afterwards needs the key of its first send.
+// Better a secret that stays: with a replaced one, what is repeated has another key, and is sent twice.
 const { IDEMPOTENCY_SECRET = CARILLON_SECRET_KEY } = process.env;
 const carillon = CarillonServer.fromEnvironment();
 
