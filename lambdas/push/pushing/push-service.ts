@@ -132,8 +132,12 @@ export class PushService {
     return this.waiting > 0 && this.inFlight < this.#limit && now >= this.pausedUntil;
   }
 
-  /** Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it. */
+  /**
+   * Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it, nor for
+   * hosts that are not known by name: with their few connections, prompt ones would hold up everybody.
+   */
   isBusy(now: number, most: number): boolean {
+    if (this.name === otherHosts) return false;
     const isPrompt = now >= this.pausedUntil && now - (this.#promptAt ?? now) < promptMs;
     return isPrompt && this.waiting > most;
   }
