@@ -125,8 +125,9 @@ export class PushService {
 
   /** Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it. */
   isBusy(now: number, most: number): boolean {
-    const isPrompt = now >= this.pausedUntil && now - (this.#promptAt ?? now) < promptMs;
-    return isPrompt && this.waiting > most;
+    // With nothing in flight, it is the pace that makes its pushes wait.
+    const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
+    return isPrompt && now >= this.pausedUntil && this.waiting > most;
   }
 
   /** The pushes that are taken next. They stay. */
