@@ -120,6 +120,11 @@ function definitionsFor({ api, pushes, deliver, subscribe, settings }: AlarmsPro
       threshold: 10,
       description: 'Push services refuse the VAPID keys or the VAPID subject of a project.',
     },
+    UnconfirmedRemovals: {
+      metric: pushes.metricOf('unconfirmed'),
+      description:
+        'A push service says that more than half of its subscriptions are gone. They are kept for a day.',
+    },
     UnreachedSubscribers: {
       metric: pushes.metricOf('unreached'),
       description: 'A notification was not sent to all subscribers of its audience.',
@@ -133,8 +138,13 @@ function definitionsFor({ api, pushes, deliver, subscribe, settings }: AlarmsPro
       description: 'The counts of a notification, or its cancellation, could not be stored.',
     },
     SubscribersRefused: {
-      metric: pushes.refusals(),
+      metric: pushes.refusals('subscribe'),
       description: 'A project has as many subscribers as its cap allows, and refuses new ones.',
+    },
+    SendsRefused: {
+      metric: pushes.refusals('send'),
+      description:
+        'A project has sent as often as its cap of the month allows, and sends nothing more.',
     },
     CountsDisagree: {
       metric: pushes.disagreements(),

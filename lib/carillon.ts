@@ -228,7 +228,8 @@ export class Carillon extends Construct {
     const pushes = new PushMetrics(this, 'Pushes', service);
     for (const pushing of [send, deliver]) pushes.addReporter(pushing);
     pushes.countEvents(endpoints.track);
-    pushes.countRefusals(endpoints.subscribe);
+    pushes.countRefusals('subscribe', endpoints.subscribe);
+    pushes.countRefusals('send', send);
     pushes.countDisagreements(delivering);
 
     const customDomain = this.customDomain(settings);

@@ -1,6 +1,6 @@
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { refusal } from '../contract/infrastructure/metrics.ts';
+import { refusals } from '../contract/infrastructure/metrics.ts';
 import { accessLog } from './http-api.ts';
 
 export interface LogQueriesProps {
@@ -69,7 +69,7 @@ export class LogQueries extends Construct {
       'limit 20',
     ]);
     this.query('Refused subscribers', functions, [
-      `filter code = '${refusal.code}'`,
+      `filter code = '${refusals.subscribe.code}'`,
       'stats count(*) as requests by project_id, network',
       'sort requests desc',
     ]);

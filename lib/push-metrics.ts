@@ -8,7 +8,7 @@ import {
   logNamespace,
   metricNamespace,
   pushMetrics,
-  refusal,
+  refusals,
 } from '../contract/infrastructure/metrics.ts';
 import type { ServiceFunction } from './service-function.ts';
 
@@ -47,9 +47,9 @@ export class PushMetrics extends Construct {
     }
   }
 
-  /** Counts the log lines of subscribers that the cap refuses. */
-  countRefusals({ logGroup }: lambda.Function): void {
-    const { code, metric: metricName } = refusal;
+  /** Counts the log lines of what a cap refuses. */
+  countRefusals(route: keyof typeof refusals, { logGroup }: lambda.Function): void {
+    const { code, metric: metricName } = refusals[route];
     const filterPattern = logs.FilterPattern.stringValue('$.code', '=', code);
     this.countLines(metricName, { logGroup, filterPattern, metricName, metricValue: '1' });
   }
@@ -72,8 +72,8 @@ export class PushMetrics extends Construct {
     return this.countedMetric(disagreement.metric, disagreement.message);
   }
 
-  refusals(): cloudwatch.Metric {
-    return this.countedMetric(refusal.metric, 'refused');
+  refusals(route: keyof typeof refusals): cloudwatch.Metric {
+    return this.countedMetric(refusals[route].metric, 'refused');
   }
 
   private countLines(id: string, counted: Omit<logs.MetricFilterProps, 'metricNamespace'>): void {

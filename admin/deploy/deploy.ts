@@ -212,7 +212,7 @@ function firstDeploymentText(name: string, state: StackState, { Resources }: Tem
   return `
 ${name} ${state === 'failed' ? left : 'does not exist yet'}.
 It will have ${Object.keys(Resources).length} resources. Creating them takes 3 to 10 minutes (estimated). Without
-traffic they cost $2.40 a month: see docs/performance.md.`;
+traffic they cost $2.60 a month: see docs/performance.md.`;
 }
 
 function bootstrapText({ stack }: Toolkit, policy: string | undefined): string {

@@ -36,6 +36,7 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
       pushesPerSecond: Number.POSITIVE_INFINITY,
       group: () => 0,
       remove: async () => {},
+      mark: async () => {},
       correctPair: async () => {},
     });
     broadcast.add(

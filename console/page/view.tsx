@@ -83,7 +83,7 @@ export function View({ title, parent, meta, actions, children }: ViewProps) {
         </Anchor>
       )}
       <Group align="start" gap="sm" mih={36} mb={{ base: 'md', sm: 'xl' }}>
-        <Stack gap="xs" pt={4} miw={0} flex={`999 1 ${meta === undefined ? 8 : 16}rem`}>
+        <Stack gap="xs" pt={4} miw={0} flex={`999 1 ${meta === undefined ? 6 : 16}rem`}>
           <Title order={1} ref={element} tabIndex={-1} style={{ outline: 'none' }}>
             <bdi>{title}</bdi>
           </Title>

@@ -20,6 +20,8 @@ export const pushMetrics = {
    * project to it fails until someone corrects the keys or the subject.
    */
   vapidRefused: 'VapidRefusals',
+  /** Pushes to subscriptions that are kept, although a push service says that they are gone: see `GoneInMasses`. */
+  unconfirmed: 'RemovalsUnconfirmed',
   /** Subscribers that were not attempted, because the time was over or reading them failed. */
   unreached: 'SubscribersUnreached',
   /** Pushes whose outcome is unknown, because their function died. They also count as failed. */
@@ -42,10 +44,10 @@ export const eventMetrics = { shown: 'EventsShown', clicked: 'EventsClicked' } a
  */
 export const disagreement = { message: 'counts disagree', metric: 'CountsDisagree' } as const;
 
-/** Refusals of the subscriber cap. CloudWatch counts the lines with this code in the log of subscribe. */
-export const refusal = {
-  code: 'subscriber_cap_reached' satisfies ErrorCode,
-  metric: 'SubscribersRefused',
+/** Refusals of the caps. CloudWatch counts the lines with these codes in the logs of subscribe and send. */
+export const refusals = {
+  subscribe: { code: 'subscriber_cap_reached' satisfies ErrorCode, metric: 'SubscribersRefused' },
+  send: { code: 'send_cap_reached' satisfies ErrorCode, metric: 'SendsRefused' },
 } as const;
 
 /** The namespace of a stack's metrics that are counted in logs. */

@@ -21,6 +21,8 @@ export interface Recipient {
   readonly vapidPairNumber?: number;
   /** Whether it was imported, and the browser has not chosen since: it may still have another service's worker. */
   readonly imported?: true;
+  /** Since when its push service has reported it as gone, though it was kept: epoch ms. */
+  readonly goneSince?: number;
   /** Index of its user among those that were asked for; absent in a broadcast. */
   readonly user?: number;
 }
@@ -60,6 +62,8 @@ export const sliceSchema = z.strictObject({
   userIds: z.optional(z.array(z.string())),
   /** The values of each of them, if the content has placeholders. */
   values: z.optional(z.array(z.record(z.string(), z.string()))),
+  /** The number on the icon of each one's app, if any has its own. */
+  appBadges: z.optional(z.array(z.nullable(count))),
   conditions: conditionsSchema,
   /** Origins that were accepted as push services when it was sent, besides those known by name. */
   extraOrigins: z._default(z.readonly(z.array(z.string())), []),

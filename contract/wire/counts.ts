@@ -13,6 +13,8 @@ export interface DeliveryCounts {
 export interface Counts extends DeliveryCounts {
   /** Failures by their reason, adding up to `failed`. */
   readonly failures: Failures;
+  /** Removed subscriptions by push service, adding up to `removed`. */
+  readonly removals: ByPushService;
   /** Recipients that were not attempted. */
   readonly unreached: number;
 }
@@ -23,6 +25,7 @@ export const noCounts: Counts = {
   removed: 0,
   failed: 0,
   failures: {},
+  removals: {},
   unreached: 0,
 };
 
@@ -32,18 +35,25 @@ export function addCounts(left: Counts, right: Counts): Counts {
     delivered: left.delivered + right.delivered,
     removed: left.removed + right.removed,
     failed: left.failed + right.failed,
-    failures: addFailures(left.failures, right.failures),
+    failures: sumsOf(left.failures, right.failures),
+    removals: sumsOf(left.removals, right.removals),
     unreached: left.unreached + right.unreached,
   };
 }
 
-function addFailures(left: Failures, right: Failures): Failures {
-  const sum: Partial<Record<FailureReason, number>> = { ...left };
-  for (const [reason, number] of Object.entries(right) as [FailureReason, number][]) {
-    sum[reason] = (sum[reason] ?? 0) + number;
-  }
-  return sum;
+function sumsOf<Numbers extends Readonly<Partial<Record<string, number>>>>(
+  left: Numbers,
+  right: Numbers,
+): Numbers {
+  const sums = Object.entries(right).map(([name, number = 0]) => [
+    name,
+    (left[name] ?? 0) + number,
+  ]);
+  return { ...left, ...Object.fromEntries(sums) };
 }
+
+/** By the name of a push service; those without any are absent. */
+export type ByPushService = Readonly<Record<string, number>>;
 
 /**
  * Why a push failed: every reason that is counted, logged and returned, with its meaning. Each is a sentence that may
@@ -61,6 +71,8 @@ export const failureReasons = {
     'There was no connection, a broken one, a malformed response or a time-out, also after retries.',
   unsendable:
     'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
+  gone_unconfirmed:
+    'The push service said that more than half of at least 50 subscriptions are gone: they are kept until it says so again a day later.',
   not_removed: 'The subscription is gone, but could not be deleted in time.',
   internal_error: 'This service had a fault; its log has the error.',
   interrupted: 'The function ended before the outcome was stored. The push may not have started.',
@@ -71,9 +83,11 @@ export type FailureReason = keyof typeof failureReasons;
 /**
  * What an alarm may conclude from a failure. `owner`: only the project's owner can do something about it. `refusal`: the push
  * service refuses this push; of single subscriptions it concerns nobody else. `service`: the cause is at the push service or
- * in this deployment.
+ * in this deployment. `gone`: perhaps nothing is wrong.
  */
-export const failureCauses: Readonly<Record<FailureReason, 'owner' | 'refusal' | 'service'>> = {
+export const failureCauses: Readonly<
+  Record<FailureReason, 'owner' | 'refusal' | 'service' | 'gone'>
+> = {
   /** Too many messages to one browser, or its user blocks them. */
   dropped: 'owner',
   /** The site's key is wrong, or its list is older than the key. */
@@ -87,6 +101,7 @@ export const failureCauses: Readonly<Record<FailureReason, 'owner' | 'refusal' |
   no_response: 'service',
   /** The accepted push services are a setting of the deployment, and so is its DNS resolver. */
   unsendable: 'service',
+  gone_unconfirmed: 'gone',
   not_removed: 'service',
   internal_error: 'service',
   interrupted: 'service',

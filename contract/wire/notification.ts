@@ -25,9 +25,9 @@ const values = z
     ),
   );
 
-/** A user who gets a text of their own: the content is a template, and these are its values. */
+/** A user who gets a text of their own: the content is a template, and these are its values. Or a number of their own. */
 const recipient = z.strictObject(
-  { userId, values: z.optional(values) },
+  { userId, values: z.optional(values), appBadge: contentShape.appBadge },
   { error: wrong('must be an object') },
 );
 
@@ -290,6 +290,8 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   /** At least this many subscribers were not attempted. Absent: all were. */
   unreached: z.optional(z.int().check(z.positive())),
   failures,
+  /** Removed subscriptions by push service, adding up to `removed`. Present only if any. */
+  removals: z.optional(z.record(z.string(), z.int().check(z.positive()))),
   /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */
   usersReached: z.optional(count),
   /** Events counted; of a sample, times `shownSample`. */

@@ -3,6 +3,14 @@ import { contentFields, type Member, type ObjectOf } from './send-fields.ts';
 /** Texts of one recipient, by the names of the placeholders that they replace. */
 export type Values = Readonly<Record<string, string>>;
 
+/** What differs between recipients: lists in the order of their user ids. */
+export interface Personal {
+  /** The texts of each, if the content has placeholders. */
+  readonly values?: readonly Values[] | undefined;
+  /** The number on the icon of each one's app, if a recipient has its own. Null: that of the content. */
+  readonly appBadges?: readonly (number | null)[] | undefined;
+}
+
 /** The content of a notification, whose texts may have placeholders. */
 export type Template = ObjectOf<typeof contentFields>;
 
@@ -23,6 +31,16 @@ const placeholder = /\{\{ *(\w{1,32}) *\}\}/g;
 /** The content as the recipient with these values gets it. A value is not rendered again. */
 export function rendered<Content extends Template>(content: Content, values: Values): Content {
   return renderedMembers(contentFields, content, values) as Content;
+}
+
+/** The content as one of the recipients gets it. */
+export function personalContent<Content extends Template>(
+  content: Content,
+  { values, appBadges }: Personal,
+  index: number,
+): Content {
+  const own = values === undefined ? content : rendered(content, values[index]!);
+  return { ...own, appBadge: appBadges?.[index] ?? content.appBadge };
 }
 
 function renderedMembers(rows: Rows, members: Members, values: Values): Members {

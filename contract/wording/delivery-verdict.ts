@@ -215,6 +215,10 @@ export const failureTexts: Readonly<Record<FailureReason, FailureText>> = {
     text: 'The operator compares extraPushOrigins with the subscriptions.',
     action: 'copyNote',
   },
+  gone_unconfirmed: {
+    heading: 'Gone, says a push service of more than half',
+    text: 'They are kept. If it says so again a day later, they are removed.',
+  },
   not_removed: { heading: 'Had unsubscribed', text: 'The next send removes them. Nothing to do.' },
   internal_error: {
     heading: 'A fault of Carillon',

@@ -8,6 +8,9 @@ import { Carillon } from 'carillon-aws';
 // Write yours. CloudFront takes certificates of us-east-1 only.
 const domainName = 'push.carillon.net';
 const certificateArn = 'arn:aws:acm:us-east-1:111122223333:certificate/1234-abcd';
+// A wildcard certificate of the stack's region: the API's own name is random, so that nobody passes the distribution.
+const originDomain = 'push-origin.carillon.net';
+const originCertificateArn = 'arn:aws:acm:eu-west-1:111122223333:certificate/5678-efab';
 const vapidSubject = 'push@carillon.net';
 
 const stack = new Stack(new App(), 'Site');
@@ -16,6 +19,8 @@ const push = new Carillon(stack, 'Push', {
   vapidSubject,
   alarmEmail: 'none',
   publicBaseUrl: `https://${domainName}`,
+  domainName: `${stack.node.getContext('originLabel')}.${originDomain}`,
+  certificateArn: originCertificateArn,
   // SHA-256 of the secret below: see the README.
   originSecretHashes: [stack.node.getContext('originSecretHash')],
   // Who calls the API itself is refused.

@@ -9,7 +9,7 @@ import {
   withOldWorker,
 } from '../../contract/wire/message.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
-import { rendered } from '../../contract/wire/placeholders.ts';
+import { personalContent } from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import type { Message } from '../push/pushing/push.ts';
 import type { Pushed, Pusher, StartPushing } from '../push/pushing/pusher.ts';
@@ -26,7 +26,7 @@ import { byKey } from './progress.ts';
 
 export interface SliceDependencies extends LeaseDependencies, Timers {
   readonly audiences: Pick<AudienceStore, 'everyone' | 'users' | 'isOf'>;
-  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'correctPair'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'mark' | 'correctPair'>;
   readonly eventCounters: Pick<EventCounterStore, 'open'>;
   readonly startPushing: StartPushing;
   readonly observe: Observer;
@@ -166,6 +166,7 @@ export class SliceDelivery {
   #startPushing(): Pusher {
     const pusher = this.#deps.startPushing(this.#pushing());
     this.#lease.settled = () => pusher.soFar();
+    this.#lease.unjudged = () => pusher.unjudged;
     return pusher;
   }
 
@@ -222,8 +223,7 @@ export class SliceDelivery {
     });
     const { status, stored: state } = lease;
     if (state?.ended !== undefined && status !== 'lost') {
-      const { counts, isRead } = state;
-      observe.delivered(this.#slice, { counts, isRead, isStopped: status === 'stopped', error });
+      observe.delivered(this.#slice, state, status === 'stopped', error);
     }
     return { status, state, error: error ?? failure };
   }
@@ -269,6 +269,12 @@ export class SliceDelivery {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);
       },
+      mark: (marks, end) =>
+        subscriptions.mark(
+          project,
+          marks.map(([{ endpointHash }, goneSince]) => [endpointHash, goneSince]),
+          end,
+        ),
       correctPair: ({ endpointHash }, number, end) =>
         subscriptions.correctPair(project, endpointHash, number, end),
       onDelivered: reached && (({ user }) => reached.add(user!)),
@@ -319,11 +325,11 @@ function countersOf({ project, notificationId, firstCounter, counters, expiresAt
 }
 
 /**
- * One message for each of the slice's event counters; with values, one for each recipient.
+ * One message for each of the slice's event counters; of personal ones, one for each recipient.
  * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
  */
 function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
-  const { notificationId: id, content, values, eventsUrl, eventWindowSeconds, shownSample } = slice;
+  const { notificationId: id, content, eventsUrl, eventWindowSeconds, shownSample } = slice;
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
     const serialised = (
@@ -336,9 +342,9 @@ function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonl
       const isTooLarge = worker !== undefined && bytes.length > limits.messageBytes;
       return isTooLarge ? serialised(content, undefined, reportsShown) : bytes;
     };
-    if (values !== undefined) {
+    if (slice.values !== undefined || slice.appBadges !== undefined) {
       return ({ user, imported }) =>
-        serialised(rendered(content, values[user!]!), imported && oldWorker);
+        serialised(personalContent(content, slice, user!), imported && oldWorker);
     }
     const variants = (reportsShown: boolean) => ({
       own: serialised(content, undefined, reportsShown),

@@ -52,6 +52,8 @@ export class Lease {
   knownAt = 0;
   /** What has become of the recipients that this lease has claimed. */
   settled: () => Counts = () => noCounts;
+  /** How many of them are unreached, and no alarm counts them. */
+  unjudged: () => number = () => 0;
   /** Which users of the slice a push was delivered to; undefined in a broadcast. */
   readonly reached: ReachedUsers | undefined;
   /** Names the class of a recipient by its origin. */
@@ -80,13 +82,14 @@ export class Lease {
       claimed,
       behind,
       attempts = 0,
+      unjudged,
     }: Progress = stored?.lease === undefined
       ? { position: slice.from, isRead: false, claimed: 0, counts: noCounts }
       : stored;
     const counts = stored === undefined ? noCounts : interruptedCounts(stored);
     const hasTime = endsAt - this.#now() >= sliceTimeline.attemptMs;
     const tried = attempts + Number(hasTime) || undefined;
-    this.#claimed = { position, isRead, claimed, counts, behind, attempts: tried };
+    this.#claimed = { position, isRead, claimed, counts, behind, attempts: tried, unjudged };
     this.classOf = classesOf(slice.extraOrigins);
     this.behind = Object.keys(behind ?? {});
     this.reached = slice.userIds && new ReachedUsers(slice.userIds.length, stored?.reached);
@@ -161,6 +164,7 @@ export class Lease {
       ...progress,
       isRead: isComplete(progress, slice.to),
       counts: addCounts(progress.counts, this.settled()),
+      unjudged: (progress.unjudged ?? 0) + this.unjudged() || undefined,
       reached: this.reached?.bits(),
     };
     const refused = await this.#deps.slices.write(

@@ -5,20 +5,11 @@ import type { Slice } from '../../contract/infrastructure/slice.ts';
 import type { Counts } from '../../contract/wire/counts.ts';
 import type { ServiceOutcome } from '../push/pushing/push-service.ts';
 import { countChecker } from '../results/count-checker.ts';
+import type { Progress } from '../store/slices.ts';
 import { pushServiceHealth } from './push-service-health.ts';
 
 /** The notification that a log line or a metric is about. */
 type Subject = Pick<Slice, 'projectId' | 'notificationId'>;
-
-/** What an invocation has delivered of a slice. */
-export interface DeliveredSlice {
-  readonly counts: Counts;
-  /** Whether all recipients were read. */
-  readonly isRead: boolean;
-  readonly isStopped: boolean;
-  /** Why it ended early, if a call failed. */
-  readonly error?: unknown;
-}
 
 /** What operators see of sends and their slices. */
 export type Observer = ReturnType<typeof observer>;
@@ -52,8 +43,13 @@ export function observer(
   }
 
   return {
-    /** A slice has ended. */
-    delivered(slice: Slice, { counts, isRead, isStopped, error }: DeliveredSlice): void {
+    /** A slice has ended. @param error why it ended early, if a call failed. */
+    delivered(
+      slice: Slice,
+      { counts, unjudged, isRead }: Pick<Progress, 'counts' | 'unjudged' | 'isRead'>,
+      isStopped: boolean,
+      error?: unknown,
+    ): void {
       checker.notification(slice.projectId, slice.notificationId, counts);
       const { attempted, delivered, removed, failed } = counts;
       publish(slice, {
@@ -62,7 +58,7 @@ export function observer(
         removed,
         failed,
         // Send adds up the slices that it waits for, and reports these itself.
-        ...(slice.awaitedSince === undefined && notDelivered(counts, isStopped)),
+        ...(slice.awaitedSince === undefined && notDelivered(counts, unjudged, isStopped)),
       });
       const line = { ...logged(slice), slice: slice.slice, ...counts, isRead, isStopped };
       if (error instanceof Error) logger.error('delivery', { ...line, error });
@@ -102,8 +98,8 @@ export function observer(
     },
 
     /** A send for whose counts the caller has waited. */
-    responded(notification: Subject, counts: Counts, isStopped: boolean): void {
-      publishSome(notification, notDelivered(counts, isStopped));
+    responded(notification: Subject, counts: Counts, unjudged: number, isStopped: boolean): void {
+      publishSome(notification, notDelivered(counts, unjudged, isStopped));
     },
 
     /** A send could not be undone. */
@@ -122,8 +118,9 @@ function logged({ projectId, notificationId }: Subject) {
 
 /**
  * The metrics of pushes with an unknown outcome, and of subscribers that were not attempted: unless their
- * owner has stopped the notification, because an alarm watches them.
+ * owner has stopped the notification, or anybody could have subscribed them, because an alarm watches them.
  */
-function notDelivered({ failures, unreached }: Counts, isStopped: boolean) {
-  return { interrupted: failures.interrupted ?? 0, unreached: isStopped ? 0 : unreached };
+function notDelivered({ failures, unreached }: Counts, unjudged = 0, isStopped: boolean) {
+  const judged = isStopped ? 0 : Math.max(0, unreached - unjudged);
+  return { interrupted: failures.interrupted ?? 0, unreached: judged };
 }

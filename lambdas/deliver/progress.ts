@@ -1,5 +1,6 @@
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { addCounts, noCounts } from '../../contract/wire/counts.ts';
+import { otherHosts } from '../../contract/wire/push-services.ts';
 import { passedOver } from '../results/summary.ts';
 import type { Range } from '../store/audience.ts';
 import { type Behind, positionOf } from '../store/items.ts';
@@ -74,13 +75,14 @@ export function withChunk(
   unread: number,
   classOf: (origin: string) => string,
 ): Progress {
-  const { position, behind = {}, claimed, counts } = progress;
+  const { position, behind = {}, claimed, counts, unjudged = 0 } = progress;
   if (from >= position) {
     return {
       ...progress,
       position: to,
       claimed: claimed + recipients.length + unread,
       counts: addCounts(counts, { ...noCounts, unreached: unread }),
+      unjudged: unjudged + unread || undefined,
     };
   }
   const moved: Behind = {};
@@ -104,15 +106,17 @@ export function withLeft(
   untaken: ReadonlyMap<string, readonly Recipient[]>,
   isFinal: boolean,
 ): Progress {
-  const { behind = {}, claimed, counts } = progress;
+  const { behind = {}, claimed, counts, unjudged = 0 } = progress;
   const given = [...untaken.values()].reduce((sum, { length }) => sum + length, 0);
   if (isFinal) {
     const passed = passedOver(progress);
+    const others = (untaken.get(otherHosts)?.length ?? 0) + (behind[otherHosts]?.passed ?? 0);
     return {
       ...progress,
       behind: undefined,
       claimed: claimed + passed,
       counts: addCounts(counts, { ...noCounts, unreached: given + passed }),
+      unjudged: unjudged + others || undefined,
     };
   }
   const left: Behind = { ...behind };

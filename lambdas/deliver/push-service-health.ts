@@ -15,6 +15,8 @@ export interface SuspectPushes {
   readonly refused: number;
   /** Refused for their VAPID token or its subject, by push services that accepted none. */
   readonly vapidRefused: number;
+  /** Of subscriptions that were kept, although they are said to be gone. */
+  readonly unconfirmed: number;
 }
 
 /** Ms for which a function remembers how pushes to a push service ended. */
@@ -34,7 +36,7 @@ interface Tally {
 /**
  * Judges pushes by push service, so that anybody's subscriptions neither hide a fault at another push service nor look like
  * one: whatever a push service has accepted proves the keys of the project, so what it refuses beside is single
- * subscriptions. Hosts that are not known by name are not judged.
+ * subscriptions. Hosts that are not known by name, or do not exist, are not judged.
  */
 export function pushServiceHealth(clock: () => Date) {
   const tallies = new Map<string, Tally>();
@@ -43,10 +45,11 @@ export function pushServiceHealth(clock: () => Date) {
     const all = outcomes.reduce((sum, { delivered, failures }) => {
       return sum + delivered + sumOf(failures, failureReasonNames);
     }, 0);
-    const suspect = { failing: 0, refused: 0, vapidRefused: 0 };
-    for (const { pushService, delivered, failures } of outcomes) {
+    const suspect = { failing: 0, refused: 0, vapidRefused: 0, unconfirmed: 0 };
+    for (const { pushService, delivered, failures, unknownHosts } of outcomes) {
       if (pushService === otherHosts) continue;
-      const failed = sumOf(failures, reasonsOf('service'));
+      suspect.unconfirmed += sumOf(failures, reasonsOf('gone'));
+      const failed = sumOf(failures, reasonsOf('service')) - unknownHosts;
       const tally = tallyOf(pushService, now);
       tally.delivered += delivered;
       tally.failed += failed;

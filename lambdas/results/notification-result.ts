@@ -55,7 +55,7 @@ export function notificationResult(
 ): NotificationResult {
   const { id, content, division, sentAt, sentBy, test } = notification;
   const { status, counts, reached } = summaryOf(notification, slices, now);
-  const { attempted, delivered, removed, failed, failures, unreached } = counts;
+  const { attempted, delivered, removed, failed, failures, removals, unreached } = counts;
   const usersReached = reached.reduce((sum, bits) => sum + countReached(bits), 0);
   const { shownSample } = division;
   const isKnown = !isInProgress(status) && division.users !== undefined;
@@ -73,6 +73,7 @@ export function notificationResult(
     failed,
     ...(unreached > 0 ? { unreached } : {}),
     ...(failed > 0 ? { failures } : {}),
+    ...(removed > 0 ? { removals } : {}),
     ...(isKnown ? { usersReached } : {}),
     shown: shown * (shownSample ?? 1),
     clicked,

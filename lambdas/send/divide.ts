@@ -1,16 +1,14 @@
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import type { Values } from '../../contract/wire/placeholders.ts';
+import type { Personal } from '../../contract/wire/placeholders.ts';
 import type { ProjectSettings } from '../../contract/wire/project.ts';
 import { type Division, positionCount } from '../store/items.ts';
 
 /** Whom a notification is sent to: everyone, or the subscribers with some user ids. */
 export type Audience = { readonly subscribers: number } | Users;
 
-export interface Users {
+export interface Users extends Personal {
   readonly userIds: readonly string[];
-  /** The values of each of them, if the content has placeholders. */
-  readonly values?: readonly Values[] | undefined;
 }
 
 /** How an audience is divided among functions. */
@@ -74,7 +72,7 @@ function bounds(slices: number, positions: number): readonly (readonly [number, 
 export type Common = Omit<
   Slice,
   | ('slice' | 'firstCounter' | 'counters' | 'pushesPerSecond' | 'eventWindowSeconds')
-  | ('userIds' | 'values' | 'from' | 'to' | 'step' | 'consistent')
+  | ('userIds' | keyof Personal | 'from' | 'to' | 'step' | 'consistent')
 >;
 
 /** The slices of a notification. Together they cover its audience once. */
@@ -97,8 +95,9 @@ export function slicesOf(
     if ('userIds' in audience) {
       const userIds = audience.userIds.slice(from, to);
       const values = audience.values?.slice(from, to);
+      const appBadges = audience.appBadges?.slice(from, to);
       const step = Math.min(to - from, Math.ceil(pace * sliceSizes.chunkSeconds));
-      const range = { userIds, values, from: 0, to: to - from, step };
+      const range = { userIds, values, appBadges, from: 0, to: to - from, step };
       const windowSeconds = eventWindowSeconds(audience.userIds.length);
       return { ...own, ...range, eventWindowSeconds: windowSeconds, consistent: false };
     }

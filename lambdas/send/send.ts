@@ -183,7 +183,8 @@ function outcomeOf(
   const counts = finalCounts(notification, states);
   const isOfSomebody = counts.attempted > 0 || counts.unreached === 0;
   if (!isOfSomebody && !isStopped(notification, states)) return undefined;
-  deps.observe.responded(slices[0]!, counts, isStopped(notification, states));
+  const unjudged = states.reduce((sum, slice) => sum + (slice?.unjudged ?? 0), 0);
+  deps.observe.responded(slices[0]!, counts, unjudged, isStopped(notification, states));
   return respondTo(deps, sending, states);
 }
 

@@ -7,7 +7,12 @@ import { ServiceError } from '../../contract/wire/errors.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
-import { namesIn, rendered, type Values } from '../../contract/wire/placeholders.ts';
+import {
+  namesIn,
+  type Personal,
+  personalContent,
+  type Values,
+} from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { contentOf } from '../../contract/wire/send-fields.ts';
@@ -82,7 +87,7 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** The users that a request is for, with the values that its placeholders use; undefined for a broadcast. */
+/** The users that a request is for, with the values that its placeholders use, and their numbers; undefined for a broadcast. */
 export function usersOf({ userIds, recipients, ...content }: ParsedSendRequest): Users | undefined {
   if (recipients === undefined) return userIds && { userIds };
   const names = namesIn(content);
@@ -91,6 +96,9 @@ export function usersOf({ userIds, recipients, ...content }: ParsedSendRequest):
   return {
     userIds: recipients.map(({ userId }) => userId),
     values: names.length === 0 ? undefined : recipients.map(used),
+    appBadges: recipients.some(({ appBadge }) => appBadge !== undefined)
+      ? recipients.map(({ appBadge = null }) => appBadge)
+      : undefined,
   };
 }
 
@@ -206,16 +214,17 @@ export function largestMessage(
   const lastCounter = division.slices * division.countersPerSlice - 1;
   const url = eventCounterUrl(eventsUrl, lastCounter);
   const windowSeconds = eventWindowSeconds(division.subscribers ?? division.users ?? 0);
-  const values = 'userIds' in audience ? audience.values : undefined;
+  const personal: Personal = 'userIds' in audience ? audience : {};
+  const own = personal.values ?? personal.appBadges;
   let largest = 0;
-  for (const [index, one] of (values ?? [{}]).entries()) {
-    const own = values ? rendered(content, one) : content;
-    const message = pushMessage(id, own, url, windowSeconds, division.shownSample === undefined);
+  for (let index = 0; index < (own?.length ?? 1); index++) {
+    const one = personalContent(content, personal, index);
+    const message = pushMessage(id, one, url, windowSeconds, division.shownSample === undefined);
     const bytes = Buffer.byteLength(JSON.stringify(message));
     largest = Math.max(largest, bytes);
     const excess = bytes - limits.messageBytes;
     if (excess <= 0) continue;
-    const which = values === undefined ? '' : ` for recipients[${index}]`;
+    const which = own === undefined ? '' : ` for recipients[${index}]`;
     throw new ServiceError(
       'payload_too_large',
       `The notification${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,

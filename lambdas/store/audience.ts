@@ -64,7 +64,7 @@ export function seenSince(now: number, seenWithinDays: number): number {
 
 const recipientFields = {
   ...({ endpointHash: true, origin: true, path: true, p256dh: true, auth: true } as const),
-  ...({ vapidPairNumber: true, imported: true } as const),
+  ...({ vapidPairNumber: true, imported: true, goneSince: true } as const),
 };
 const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 

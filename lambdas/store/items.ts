@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Conditions } from '../../contract/wire/content.ts';
-import type { Failures } from '../../contract/wire/counts.ts';
+import type { ByPushService, Failures } from '../../contract/wire/counts.ts';
 import {
   type Choice,
   type ChoiceName,
@@ -107,6 +107,8 @@ export interface SubscriptionItem extends StoredChoice {
   readonly imported?: true | undefined;
   /** Number of the VAPID pair that it was made with. Absent: 0, the project's first pair. */
   readonly vapidPairNumber?: number | undefined;
+  /** Since when its push service has reported it as gone, and many others with it, so that it was kept: epoch ms. */
+  readonly goneSince?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   /** Time of the last subscribe request that succeeded, or of an import. */
@@ -219,11 +221,13 @@ export interface SliceItem {
   readonly claimed?: number;
   readonly behind?: Behind | undefined;
   readonly attempts?: number | undefined;
+  readonly unjudged?: number | undefined;
   readonly attempted?: number;
   readonly delivered?: number;
   readonly removed?: number;
   readonly failed?: number;
   readonly failures?: Failures;
+  readonly removals?: ByPushService;
   readonly unreached?: number;
   /** One bit for each user id of the slice: whether a push to it was delivered. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;

@@ -17,6 +17,8 @@ export interface Progress {
   readonly attempts?: number | undefined;
   /** What became of them. */
   readonly counts: Counts;
+  /** Those of the unreached whom no alarm counts: at hosts that are not known by name, and more browsers than a user has. */
+  readonly unjudged?: number | undefined;
   /** Which users a push was delivered to: see `ReachedUsers`. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;
 }
@@ -212,8 +214,9 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
 
 export function storedSlice(item: SliceItem): StoredSlice {
   const { attempted = 0, delivered = 0, removed = 0, failed = 0, unreached = 0 } = item;
-  const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0, failures = {} } = item;
-  const { position = 0, claimed = 0, isRead = false, behind, attempts } = item;
+  const { leasedBy: by, leaseWrite: n = 0, leasedUntil: until = 0 } = item;
+  const { failures = {}, removals = {} } = item;
+  const { position = 0, claimed = 0, isRead = false, behind, attempts, unjudged } = item;
   const { reached, ended, stoppedAt } = item;
   return {
     lease: by === undefined ? undefined : { by, n, until },
@@ -222,7 +225,8 @@ export function storedSlice(item: SliceItem): StoredSlice {
     isRead,
     behind,
     attempts,
-    counts: { attempted, delivered, removed, failed, failures, unreached },
+    counts: { attempted, delivered, removed, failed, failures, removals, unreached },
+    unjudged,
     reached,
     ended,
     stoppedAt,

@@ -246,6 +246,17 @@ export function subscriptionStore(
       return remove(project, endpointHashes, unwantedCondition(unwanted), signal);
     },
 
+    /** Stores since when subscriptions were reported as gone, if they still exist; undefined: they are not. */
+    async mark(
+      project: ProjectRef,
+      marks: readonly (readonly [endpointHash: Uint8Array, goneSince: number | undefined])[],
+      abortSignal?: AbortSignal,
+    ): Promise<void> {
+      await Promise.all(
+        marks.map(([hash, goneSince]) => change(project, hash, { goneSince }, exists, abortSignal)),
+      );
+    },
+
     /** Stores which pair a subscription was made with, if it still exists. */
     async correctPair(
       project: ProjectRef,
@@ -285,6 +296,7 @@ export function subscriptionStore(
       ...keys,
       ...storedChoice(project, choice, true),
       updatedAt: requestedAt,
+      goneSince: undefined,
       ...(vapidPairNumber !== undefined && { vapidPairNumber: storedPairNumber(vapidPairNumber) }),
     };
     const all = { ...others, ...storedChoice(project, choice, isRenewal), imported: undefined };

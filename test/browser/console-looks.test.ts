@@ -598,6 +598,8 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
             { name: 'prefers-color-scheme', value },
             { name: 'prefers-reduced-motion', value: 'reduce' },
           ]);
+          // The draft of the picture before.
+          await page.evaluate(() => location.protocol === 'about:' || sessionStorage.clear());
           await reach();
           await page.addStyleTag({
             content: `:root { --mantine-font-family: Inter !important;
@@ -620,7 +622,8 @@ function findHiddenFocus(): readonly string[] {
     ),
   ].filter((element) => element.checkVisibility() && element.tabIndex >= 0);
   // The focus scrolls only when it comes.
-  (document.activeElement as HTMLElement).blur();
+  const focused = document.activeElement as HTMLElement;
+  if (stops.includes(focused)) focused.blur();
   return stops.flatMap((stop) => {
     stop.focus();
     // Disabled, or behind a dialog.

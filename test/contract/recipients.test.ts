@@ -34,6 +34,16 @@ describe('recipients', () => {
       [{ userId: '' }],
       'recipients[0].userId: must be text of 1 to 256 characters',
     ],
+    [
+      'null as a number',
+      [{ userId: 'a', appBadge: null }],
+      'recipients[0].appBadge: must be a whole number from 0 to 99999',
+    ],
+    [
+      'a number that is too large',
+      [{ userId: 'a', appBadge: 100_000 }],
+      'recipients[0].appBadge: must be a whole number from 0 to 99999',
+    ],
     ['null as values', [{ userId: 'a', values: null }], 'recipients[0].values: must be an object'],
     [
       'an array as values',

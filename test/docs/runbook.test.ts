@@ -45,7 +45,7 @@ test.each(alarms)(
   ({ description }) => {
     const section = sectionOf(description)!;
     const parts = [...section.matchAll(/^\*\*(.+?)\.\*\*/gm)].map(([, part]) => part);
-    expect(parts).toEqual(['Meaning', 'Users notice', 'Query', 'What to do', 'Over when']);
+    expect(parts).toEqual(['Meaning', 'Lost', 'Get up', 'Query', 'What to do']);
     const [, named = ''] = /^\*\*Query\.\*\*(.+?)^\*\*/ms.exec(section)!;
     expect(queries.some((query) => named.includes(`\`${query}\``))).toBe(true);
   },

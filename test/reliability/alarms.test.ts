@@ -194,12 +194,25 @@ const faults: readonly Case[] = [
     async () => (await holdRequests(accountConcurrency))(),
   ],
   [
+    'UnconfirmedRemovals',
+    'a push service says that all of its subscribers are gone',
+    () => sendToMany(50, { gone: true }),
+  ],
+  [
     'SubscribersRefused',
     'a project with as many subscribers as its cap refuses one',
     async () => {
       const capped = await service.createProject({ subscriberCap: 1 });
       await service.subscribe(capped);
       await expect(service.subscribe(capped)).rejects.toThrow('403');
+    },
+  ],
+  [
+    'SendsRefused',
+    'a project that has sent as often as its cap allows sends again',
+    async () => {
+      const capped = await service.createProject({ monthlySendCap: 1 });
+      for (let sent = 0; sent < 2; sent += 1) await service.send(capped, { title: 'T' });
     },
   ],
   [
@@ -293,6 +306,7 @@ const harmless: readonly Case[] = [
   ['VapidRefusals', 'nine pushes are refused', () => sendToMany(9, refusal)],
   ['VapidRefusals', 'invented endpoints are refused beside two browsers', junkBesideBrowsers],
   ['UnreachedSubscribers', 'a subscriber is gone', () => sendToMany(1, { gone: true })],
+  ['UnconfirmedRemovals', 'a few subscribers are gone', () => sendToMany(49, { gone: true })],
   [
     'InterruptedPushes',
     'deliver fails before its first push, and is repeated',

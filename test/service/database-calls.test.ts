@@ -2,10 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { SetSettings } from '../../contract/wire/project.ts';
 import type { RouteName } from '../../contract/wire/routes.ts';
-import { deviceIdOf, endpointHash, partCount, partOf } from '../../lambdas/store/items.ts';
+import { deviceIdOf, endpointHash, partOf } from '../../lambdas/store/items.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { begun, counted, databaseCalls, type Rounds } from '../fixtures/database-calls.ts';
 import {
   type ApiResponse,
   type CallOptions,
@@ -14,101 +15,6 @@ import {
 } from '../fixtures/service.ts';
 import { reopen } from '../fixtures/stored-slices.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
-
-/** Calls to DynamoDB in rounds: the calls of one round are under way at the same time. */
-type Rounds = readonly (readonly string[])[];
-
-const counted = ['UpdateItem RateLimits'];
-/** What an owner's request needs is read while the request is counted. */
-const countedAnd = (read: string) => [...counted, read];
-/** A broadcast reads the item of its `Idempotency-Key`. */
-const countedForSend = [...countedAnd('Query Usage'), 'GetItem Notifications'];
-/** The second item is for the `Idempotency-Key`. */
-const begun = 'TransactWriteItems Usage Notifications Notifications';
-/** A slice and its event counter. */
-const claimed = Array<string>(2).fill('UpdateItem Deliveries');
-const saved = ['UpdateItem Deliveries'];
-
-/**
- * The calls of each request to DynamoDB: the operation, and the table of each of its items. Their rounds are most of
- * a request's time.
- */
-const databaseCalls = {
-  newSubscription: [
-    counted,
-    ['UpdateItem Subscriptions'],
-    ['TransactWriteItems Subscriptions Usage'],
-  ],
-  /** All parts of the counter are full. */
-  refusedSubscription: [
-    counted,
-    ['UpdateItem Subscriptions'],
-    ['TransactWriteItems Subscriptions Usage'],
-    ['Query Usage'],
-    ['TransactWriteItems Subscriptions Usage'],
-  ],
-  updatedSubscription: [counted, ['UpdateItem Subscriptions']],
-  /** Its user was another one, or nobody. */
-  otherUser: [counted, ['UpdateItem Subscriptions'], ['UpdateItem Subscriptions']],
-  /** The project in memory does not have the key that the request names, or that signed its user id. */
-  unknownKeyOrSignature: [counted, ['GetItem Projects', 'GetItem IdentityKeys']],
-  unsubscribe: [counted, ['GetItem Subscriptions'], ['TransactWriteItems Subscriptions Usage']],
-  /** Nothing that would lock the counter. */
-  unknownEndpoint: [counted, ['GetItem Subscriptions']],
-  event: [counted, ['UpdateItem Deliveries']],
-  readProject: [countedAnd('Query Usage')],
-  /** One read in each partition of the subscriptions. */
-  sampleSubscribers: [
-    [...countedAnd('Query Usage'), ...Array<string>(partCount).fill('Query Subscriptions')],
-  ],
-  /** A page whose notifications have at most 100 items together. */
-  listNotifications: [countedAnd('Query Notifications'), ['BatchGetItem Deliveries']],
-  readUser: [countedAnd('Query Subscriptions/byUser'), ['BatchGetItem Subscriptions']],
-  removeUser: [
-    countedAnd('Query Subscriptions/byUser'),
-    ['TransactWriteItems Subscriptions Usage'],
-  ],
-  removeDevice: [counted, ['TransactWriteItems Subscriptions Usage']],
-  readNotification: [countedAnd('GetItem Notifications'), ['BatchGetItem Deliveries']],
-  /** The notification has one slice, which has not ended. */
-  stopNotification: [
-    countedAnd('GetItem Notifications'),
-    ['BatchGetItem Deliveries'],
-    ['UpdateItem Deliveries'],
-    ['GetItem Notifications'],
-    ['BatchGetItem Deliveries'],
-  ],
-  /** A function has not read the project within the last 30 s. */
-  uncachedProject: [['GetItem Projects']],
-  /** The same for the function that subscribes. */
-  uncachedIdentityProject: [['GetItem Projects', 'GetItem IdentityKeys']],
-  /** The same for a function that sends. */
-  uncachedSigningProject: [['TransactGetItems Projects VapidKeys']],
-  /** A broadcast that one function delivers in one chunk. */
-  broadcast: [
-    countedForSend,
-    [...Array<string>(partCount).fill('Query Subscriptions'), begun],
-    claimed,
-    saved,
-  ],
-  targetedSend(users: number): Rounds {
-    const read = Array<string>(users).fill('Query Subscriptions/byUser');
-    return [counted, [...read, begun], claimed, saved];
-  },
-  /** Whose subscriptions the index may have too late: the table says who has them now. */
-  sendToSubscriber: [
-    counted,
-    ['Query Subscriptions/byUser', begun],
-    ['BatchGetItem Subscriptions'],
-    claimed,
-    saved,
-  ],
-  /** The first send of a month makes this call, and begins again. */
-  newMonth: [[`TransactWriteItems${' Usage'.repeat(1 + partCount)}`]],
-  /** A push succeeded with the other key pair than the stored one. */
-  correctedPair: [['UpdateItem Subscriptions']],
-  invalidRequest: [counted],
-} as const satisfies Readonly<Record<string, Rounds | ((count: number) => Rounds)>>;
 
 /**
  * The calls of a request to DynamoDB, by the rounds in which they are made: a call is one round later than

@@ -111,6 +111,51 @@ test('a targeted send reaches only the browsers of its user ids', async () => {
   expect(received).toEqual([1, 1, 0, 0]);
 });
 
+test('nobody is lost when a push service says that all are gone, twice within days', async () => {
+  const browsers = await Promise.all(Array.from({ length: 60 }, () => service.subscribe(project)));
+  const sendWhile = async (isGone: boolean) => {
+    for (const browser of browsers) browser.behave(isGone ? { status: 410 } : {});
+    return (await service.send(project, { title: 'T' })).body;
+  };
+  for (let fault = 0; fault < 2; fault += 1) {
+    const failures = { gone_unconfirmed: 60 };
+    expect(await sendWhile(true)).toMatchObject({ attempted: 60, removed: 0, failures });
+    await ageMarks(5);
+    expect(await sendWhile(false)).toMatchObject({ attempted: 60, delivered: 60 });
+  }
+});
+
+test('what a push service says is gone in masses is removed if it says so again a day later', async () => {
+  const browsers = await Promise.all(Array.from({ length: 60 }, () => service.subscribe(project)));
+  for (const browser of browsers.slice(20)) browser.unsubscribe();
+  const first = await service.send(project, { title: 'T' });
+  expect(first.body).toMatchObject({ delivered: 20, failures: { gone_unconfirmed: 40 } });
+  const soon = await service.send(project, { title: 'T' });
+  expect(soon.body).toMatchObject({ removed: 0, failures: { gone_unconfirmed: 40 } });
+  await ageMarks(1);
+  const { body } = await service.send(project, { title: 'T' });
+  expect(body).toMatchObject({ attempted: 60, delivered: 20, removed: 40 });
+  const found = (await read(body.id)).body;
+  expect(Object.values(found.removals!)).toEqual([40]);
+});
+
+/** Makes the marks of subscriptions that were reported as gone some days older. */
+async function ageMarks(days: number): Promise<void> {
+  const table = service.stack.dynamodb.tables.SUBSCRIPTIONS_TABLE;
+  const items = (await readTable(service.dynamo, table)) as unknown as SubscriptionItem[];
+  for (const { projectPart, endpointHash, goneSince } of items) {
+    if (goneSince === undefined) continue;
+    await service.dynamo.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { projectPart, endpointHash },
+        UpdateExpression: 'SET goneSince = :at',
+        ExpressionAttributeValues: { ':at': goneSince - days * 24 * 60 * 60_000 },
+      }),
+    );
+  }
+}
+
 test('a gone subscription is removed and not attempted again', async () => {
   await service.subscribe(project);
   const gone = await service.subscribe(project);
@@ -625,6 +670,23 @@ test('all devices of a user get its text, and nobody else does', async () => {
   expect(laptop!.messages).toHaveLength(1);
   expect(JSON.parse(laptop!.messages[0]!.text)).toEqual(JSON.parse(phone!.messages[0]!.text));
   expect(eve!.messages).toEqual([]);
+});
+
+test('each recipient gets its own number, 0 too, or that of the notification', async () => {
+  const browsers = await storeUsers(['ada', 'bob', 'eve']);
+  const recipients = [
+    { userId: 'ada', appBadge: 3 },
+    { userId: 'bob', appBadge: 0 },
+  ];
+  const key = { 'idempotency-key': 'numbers' };
+  const request = { title: 'News', appBadge: 9, recipients: [...recipients, { userId: 'eve' }] };
+  expect((await service.send(project, request, key)).status).toBe(201);
+  const shown = browsers.map(({ messages }) => JSON.parse(messages[0]!.text));
+  expect(shown.map(({ app_badge }) => app_badge)).toEqual([3, 0, 9]);
+  expect(shown.map(({ notification }) => notification.app_badge)).toEqual([3, 0, 9]);
+  const other = { ...request, recipients: [{ userId: 'ada', appBadge: 4 }] };
+  const repeated = await service.send(project, other, key);
+  expect(repeated.body).toMatchObject({ error: { code: 'idempotency_key_reused' } });
 });
 
 test('a message that is too large for one recipient is refused for all, and names the entry', async () => {

@@ -6,7 +6,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { sendTimeline, sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
-import type { Counts } from '../../contract/wire/counts.ts';
+import { type Counts, noCounts } from '../../contract/wire/counts.ts';
 import {
   type DatabaseCommand,
   type Item,
@@ -430,9 +430,7 @@ function untilIn(write: Write): number {
   return write.ExpressionAttributeValues?.[':leasedUntil'] as number;
 }
 
-const nobody: Counts = {
-  ...{ attempted: 0, delivered: 0, removed: 0, failed: 0, failures: {}, unreached: 0 },
-};
+const nobody = noCounts;
 
 /** Counts, as values of a write. */
 function values(stored: Counts): Item {

@@ -112,6 +112,7 @@ export const notification = component('Notification', notificationSchema, {
     failures: failuresField,
     unreached: unreachedField,
   }),
+  removals: 'Removed subscriptions by push service, adding up to `removed`. Absent if none was.',
   usersReached:
     'User ids with at least one delivered push. Absent while the status is `sending`, and for a broadcast.',
   shown: 'Reports of browsers, times `shownSample` if it is present.',

@@ -1,5 +1,6 @@
 import { clientVariables } from '../../infrastructure/client-variables.ts';
 import { gatewayResponseTable } from '../../infrastructure/gateway-responses.ts';
+import { failureReasons } from '../../wire/counts.ts';
 import { errorTable } from '../../wire/errors.ts';
 import { type Route, type RouteName, routes } from '../../wire/routes.ts';
 import { contentFields, shownNames } from '../../wire/send-fields.ts';
@@ -18,7 +19,12 @@ import { type AnyFields, type Described, type JsonSchema, jsonSchemaOf } from '.
 const block = /<!-- generated: (.+?) -->\n[\s\S]*?<!-- end -->/g;
 
 /** Documents with generated blocks. */
-export const generatedDocuments = ['docs/api.md', 'docs/message.md', 'docs/sdk.md'] as const;
+export const generatedDocuments = [
+  'docs/api.md',
+  'docs/message.md',
+  'docs/operating.md',
+  'docs/sdk.md',
+] as const;
 
 /**
  * Writes the generated blocks of a document again: the text between
@@ -36,6 +42,7 @@ export function withGeneratedBlocks(markdown: string): string {
 const lists: Readonly<Record<string, () => string>> = {
   routes: routeTable,
   'error codes': errorCodes,
+  'failure reasons': failureReasonTable,
   'gateway responses': gatewayResponses,
   'browser support': browserSupport,
   'members unchanged': membersAsSent,
@@ -107,6 +114,14 @@ function routeTable(): string {
 function keysFor(route: Route): string {
   if (route.caller === 'browser') return 'none';
   return ['secret', ...rolesFor(route).map((role) => `\`${role}\``)].join(', ');
+}
+
+function failureReasonTable(): string {
+  const rows = Object.entries(failureReasons).map(([reason, meaning]) => [
+    `\`${reason}\``,
+    meaning,
+  ]);
+  return table(['Reason', ''], rows);
 }
 
 function errorCodes(): string {

@@ -53,6 +53,7 @@ export const send: Operation = {
           values:
             `Values by the names of placeholders: at most ${limits.values} texts of at most ${limits.valueLength} ` +
             'characters. Unused ones are ignored.',
+          appBadge: 'In place of that of the notification. 0 removes the number.',
         },
       },
     }),

@@ -1,8 +1,8 @@
 interface BatchesOptions<Item> {
   readonly size: number;
   readonly write: (items: readonly Item[], signal: AbortSignal) => Promise<unknown>;
-  readonly onWritten?: (items: number) => void;
-  readonly onFailed?: (items: number) => void;
+  readonly onWritten?: (items: readonly Item[]) => void;
+  readonly onFailed?: (items: readonly Item[]) => void;
   /** Does something after some ms, unless the pusher has ended. */
   readonly after: (ms: number, act: () => void) => void;
   /** Aborts when the time is over. Later batches fail. */
@@ -68,9 +68,9 @@ export class Batches<Item> {
       try {
         end.throwIfAborted();
         await Promise.race([write(batch, end), this.#isOver]);
-        onWritten?.(batch.length);
+        onWritten?.(batch);
       } catch {
-        onFailed?.(batch.length);
+        onFailed?.(batch);
       }
     });
   }

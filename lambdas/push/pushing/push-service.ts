@@ -46,6 +46,8 @@ export interface ServiceOutcome {
   readonly pushService: string;
   readonly delivered: number;
   readonly failures: Failures;
+  /** Those that failed with `no_response` because their host does not exist: anybody can subscribe such. */
+  readonly unknownHosts: number;
 }
 
 /** Milliseconds within which a healthy push service responds. */
@@ -73,10 +75,12 @@ export class PushService {
   /** What was taken, and never sent or refused. It goes first. */
   readonly #again = new Queue<Push>();
   #added = 0;
+  #settled = 0;
   /** The number of the furthest push that was sent or settled. */
   #furthest = -1;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   #delivered = 0;
+  #unknownHosts = 0;
   #limit: number;
   #refusedInARow: number;
   #pauseMs = 0;
@@ -98,7 +102,12 @@ export class PushService {
   }
 
   get outcome(): ServiceOutcome {
-    return { pushService: this.name, delivered: this.#delivered, failures: this.#failures };
+    return {
+      pushService: this.name,
+      delivered: this.#delivered,
+      failures: this.#failures,
+      unknownHosts: this.#unknownHosts,
+    };
   }
 
   /** Queues a push to a recipient that comes after those before. */
@@ -202,6 +211,21 @@ export class PushService {
     this.inFlight -= 1;
   }
 
+  /** Pushes without an outcome. */
+  get unsettled(): number {
+    return this.#added - this.#settled;
+  }
+
+  get added(): number {
+    return this.#added;
+  }
+
+  /** A push has its outcome. */
+  settled(push: Push): void {
+    this.passed(push);
+    this.#settled += 1;
+  }
+
   /** The bytes of a push are written, or it has its outcome. */
   passed({ number }: Push): void {
     this.#furthest = Math.max(this.#furthest, number);
@@ -214,6 +238,10 @@ export class PushService {
 
   addDelivered(): void {
     this.#delivered += 1;
+  }
+
+  addUnknownHost(): void {
+    this.#unknownHosts += 1;
   }
 
   addFailed(reason: FailureReason): void {

@@ -3,11 +3,12 @@ import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/deli
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import { type Counts, type FailureReason, noCounts } from '../../../contract/wire/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
-import { domainOf, pushServiceOf } from '../../../contract/wire/push-services.ts';
+import { domainOf, otherHosts, pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Batches } from './batches.ts';
+import { GoneInMasses, goneLimits, markAt } from './gone.ts';
 import {
   type EncryptFor,
   encryptionFor,
@@ -44,6 +45,9 @@ export interface PushTimes {
   readonly lastAttemptAt: number;
 }
 
+/** A subscription, and since when it is reported as gone without being removed: epoch ms. */
+export type Mark = readonly [recipient: Recipient, goneSince: number | undefined];
+
 /** Common to all recipients of a pusher. */
 export interface PusherOptions {
   /** Names the push service of an origin, or whatever has a queue of its own. */
@@ -79,6 +83,8 @@ export interface PusherOptions {
     number: number,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Stores since when subscriptions were reported as gone and kept (epoch ms); undefined: a push was accepted since. */
+  readonly mark: (marks: readonly Mark[], signal: AbortSignal) => Promise<void>;
   /** Is called for each recipient that counts as delivered. */
   readonly onDelivered?: ((recipient: Recipient) => void) | undefined;
   /** Is called at the end, with each push service that was pushed to. */
@@ -145,7 +151,10 @@ class RunningPusher {
   readonly #services = new Map<string, PushService>();
   readonly #serviceOf = new Map<string, PushService>();
   readonly #pace: Pace;
-  readonly #removals: Batches<Recipient>;
+  readonly #removals: Batches<readonly [Recipient, service: string]>;
+  /** By push service. */
+  readonly #gone = new Map<PushService, GoneInMasses<Recipient>>();
+  readonly #marks: Batches<Mark>;
   readonly #corrections: Batches<readonly [Recipient, number: number]>;
   /** Aborts at `endAt`. */
   readonly #end = new AbortController();
@@ -153,6 +162,10 @@ class RunningPusher {
   readonly #done = new AbortController();
   readonly #counts = { delivered: 0, removed: 0, failed: 0, unreached: 0 };
   readonly #failures: Partial<Record<FailureReason, number>> = {};
+  /** By push service. */
+  readonly #removedFrom: Record<string, number> = {};
+  /** Those of the unreached that are at hosts that are not known by name. */
+  unjudged = 0;
   /** Domains of which a host has responded. */
   readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
@@ -164,6 +177,7 @@ class RunningPusher {
   readonly #waiting = new Map<number, [PushService, Push][]>();
   #nextDueAt = Number.POSITIVE_INFINITY;
   #isStopped = false;
+  #isEnding = false;
   #canCorrect = true;
   /** When the next timer fires: epoch ms. */
   #wakesAt = Number.POSITIVE_INFINITY;
@@ -184,11 +198,22 @@ class RunningPusher {
     this.#removals = new Batches({
       ...common,
       size: sliceSizes.removalBatch,
-      write: options.remove,
-      onWritten: (number) => {
-        this.#counts.removed += number;
+      write: (gone, signal) =>
+        options.remove(
+          gone.map(([recipient]) => recipient),
+          signal,
+        ),
+      onWritten: (gone) => {
+        this.#counts.removed += gone.length;
+        for (const [, name] of gone) this.#removedFrom[name] = (this.#removedFrom[name] ?? 0) + 1;
       },
-      onFailed: (number) => this.#countFailed('not_removed', number),
+      onFailed: (gone) => this.#countFailed('not_removed', gone.length),
+    });
+    this.#marks = new Batches({
+      ...common,
+      size: sliceSizes.removalBatch,
+      // The next send writes what this one cannot.
+      write: options.mark,
     });
     this.#corrections = new Batches({
       ...common,
@@ -238,6 +263,8 @@ class RunningPusher {
 
   /** Resolves when nothing is left to do. No recipient may be added from now on. */
   async end(): Promise<Pushed> {
+    this.#isEnding = true;
+    for (const service of this.#services.values()) this.#finishGone(service);
     await this.#until(() => this.#isIdle);
     this.#queueDue(Number.POSITIVE_INFINITY);
     const untaken = new Map<string, readonly Recipient[]>();
@@ -250,7 +277,10 @@ class RunningPusher {
         drained.untaken.map(({ recipient }) => recipient),
       );
     }
-    await Promise.all([this.#removals.finish(), this.#corrections.finish()]);
+    for (const gone of this.#gone.values()) gone.finish();
+    await Promise.all(
+      [this.#removals, this.#marks, this.#corrections].map((batches) => batches.finish()),
+    );
     this.#done.abort();
     this.#options.onEnd?.([...this.#services.values()].map(({ outcome }) => outcome));
     return { counts: this.soFar(), untaken };
@@ -266,7 +296,8 @@ class RunningPusher {
   soFar(): Counts {
     const { delivered, removed, failed } = this.#counts;
     const attempted = delivered + removed + failed;
-    return { ...noCounts, ...this.#counts, attempted, failures: { ...this.#failures } };
+    const [failures, removals] = [{ ...this.#failures }, { ...this.#removedFrom }];
+    return { ...noCounts, ...this.#counts, attempted, failures, removals };
   }
 
   #serviceAt(origin: string): PushService {
@@ -395,6 +426,7 @@ class RunningPusher {
     switch (step.kind) {
       case 'settle':
         this.#settle(push, step.as, service);
+        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.addUnknownHost();
         break;
       case 'use_other_pair':
         push.vapid = otherPair!;
@@ -474,7 +506,13 @@ class RunningPusher {
         const { isTimeout, isUnknownHost, mayHaveArrived } = error;
         // The resolver works: it has found another host of this domain.
         if (isUnknownHost && this.#responded.has(domain!)) return { kind: 'gone' };
-        return { kind: 'transient', reason: 'no_response', isTimeout, mayHaveArrived };
+        return {
+          kind: 'transient',
+          reason: 'no_response',
+          isTimeout,
+          isUnknownHost,
+          mayHaveArrived,
+        };
       }
       // A fault of the code. The other pushes continue, and the log has the error.
       onFault?.(error);
@@ -506,25 +544,63 @@ class RunningPusher {
   #settle(push: Push, outcome: Settled, service: PushService): void {
     const { recipient, isOtherPair, vapid } = push;
     const { group, onDelivered } = this.#options;
-    service.passed(push);
+    service.settled(push);
     switch (outcome.kind) {
       case 'delivered':
         this.#counts.delivered += 1;
         service.addDelivered();
+        this.#goneAt(service).otherwise();
         onDelivered?.(recipient);
+        if (recipient.goneSince !== undefined) {
+          this.#marks.add(group(recipient), [recipient, undefined]);
+        }
         if (isOtherPair) this.#corrections.add(group(recipient), [recipient, vapid.number]);
         break;
       case 'gone':
-        this.#removals.add(group(recipient), recipient);
+        this.#goneAt(service).gone(recipient);
         break;
       case 'unreached':
         this.#counts.unreached += 1;
+        if (service.name === otherHosts) this.unjudged += 1;
         break;
       case 'failed':
+        this.#goneAt(service).otherwise();
         this.#countFailed(outcome.reason, 1);
         service.addFailed(outcome.reason);
     }
     this.#unsettled -= 1;
+    this.#finishGone(service);
+  }
+
+  /** Nothing waits for a push service that has no further pushes, or too few to be judged, while others are slow. */
+  #finishGone(service: PushService): void {
+    const { unsettled, added } = service;
+    if (!this.#isEnding || (unsettled > 0 && added >= goneLimits.leastPushes)) return;
+    this.#goneAt(service).finish();
+  }
+
+  #goneAt(service: PushService): GoneInMasses<Recipient> {
+    let gone = this.#gone.get(service);
+    if (gone === undefined) {
+      gone = new GoneInMasses((recipient, isDoubtful) =>
+        this.#removeOrMark(recipient, isDoubtful, service),
+      );
+      this.#gone.set(service, gone);
+    }
+    return gone;
+  }
+
+  /** Removes a subscription that is gone. If that is doubtful, only if the same was said some days ago. */
+  #removeOrMark(recipient: Recipient, isDoubtful: boolean, service: PushService): void {
+    const group = this.#options.group(recipient);
+    const mark = markAt(recipient.goneSince, this.#now());
+    if (!isDoubtful || mark === 'counts') {
+      this.#removals.add(group, [recipient, service.name]);
+      return;
+    }
+    this.#countFailed('gone_unconfirmed', 1);
+    service.addFailed('gone_unconfirmed');
+    if (mark === 'absent') this.#marks.add(group, [recipient, this.#now()]);
   }
 
   #countFailed(reason: FailureReason, number: number): void {

@@ -257,6 +257,47 @@ describe('the writes of a slice', () => {
   }, 60_000);
 });
 
+describe('no alarm judges', () => {
+  test('who is unreached at hosts that are not known by name', async () => {
+    const silentHost = 'https://1-courier.push.apple.com';
+    const { all } = start({
+      at: { [silentHost]: 500, [mozilla]: 100 },
+      conduct: (origin) => (origin === silentHost ? {} : accepts()),
+    });
+    expect(await all()).toMatchObject({
+      counts: { delivered: 100, unreached: 490 },
+      unjudged: 490,
+    });
+  });
+
+  test('whom a stop has left at such hosts', async () => {
+    const slowHost = 'https://1-courier.push.apple.com';
+    const { setup, all } = start({
+      at: { [slowHost]: 500, [mozilla]: 9 },
+      conduct: (origin) => accepts(origin === slowHost ? 5000 : 50),
+    });
+    setup.time.at(startMs + 20 * second, () => void setup.slices.stop(sliceOf(), setup.time.now));
+    const { counts, unjudged } = await all();
+    expect(counts.unreached).toBeGreaterThan(400);
+    expect(unjudged).toBe(counts.unreached);
+  });
+
+  test('the browsers of a user beyond those that a send reaches', async () => {
+    const { setup, all } = start({ at: {}, change: { userIds: ['ann'], from: 0, to: 1, step: 1 } });
+    for (const device of recipients(105)) {
+      setup.database.put(tables.subscriptions, {
+        ...{ ...device, origin: fcm, createdAt: startMs, userSince: startMs },
+        ...subscriptionKey(project.ref, device.endpointHash),
+        projectUser: projectUser(project.ref, 'ann'),
+      });
+    }
+    const { counts, unjudged } = await all();
+    expect(counts).toMatchObject({ attempted: 100 });
+    expect(counts.unreached).toBeGreaterThan(0);
+    expect(unjudged).toBe(counts.unreached);
+  });
+});
+
 describe('between two attempts', () => {
   /** Leaves recipients of FCM behind after the first attempt. */
   const slow: Setting = {

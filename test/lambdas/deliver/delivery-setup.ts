@@ -185,9 +185,10 @@ export function deliverySetup({
     extraOrigins: [],
     observe: {
       ...silentObserver,
-      delivered: (_, { isStopped }) => calls.push(`delivered${isStopped ? ', stopped' : ''}`),
+      delivered: (_slice, _state, isStopped) =>
+        calls.push(`delivered${isStopped ? ', stopped' : ''}`),
       recordFailed: (_, error) => calls.push(`not stored: ${(error as Error).message}`),
-      responded: (_, { unreached }, isStopped) =>
+      responded: (_, { unreached }, _unjudged, isStopped) =>
         calls.push(`responded, ${unreached} unreached${isStopped ? ', stopped' : ''}`),
       notTaken: ({ slice }) => calls.push(`not taken ${slice}`),
       cancelFailed: (_, error) => calls.push(`not cancelled: ${(error as Error).message}`),

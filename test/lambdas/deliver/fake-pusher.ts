@@ -57,6 +57,7 @@ export function fakePusher(push: PushChunk, onStop = () => {}): StartPushing {
         isStopped = true;
       },
       soFar,
+      unjudged: 0,
     };
     return pusher;
   };

@@ -19,7 +19,7 @@ test('a fault of every push is logged once per second', () => {
 const quiet = { info() {}, getPersistentLogAttributes: () => ({}) } as unknown as Logger;
 const slice = { projectId: 'shop', notificationId: 'n', slice: 0 } as Slice;
 
-test('a metric does not count who is unreached because the owner has stopped the notification', () => {
+test('a metric does not count who is unreached because the owner has stopped the notification, or anybody could have subscribed', () => {
   const published: [string, number][] = [];
   const metrics = {
     addMetadata() {},
@@ -29,15 +29,19 @@ test('a metric does not count who is unreached because the owner has stopped the
   const { delivered, responded } = observer(quiet, () => new Date(0), metrics);
   const counts = { ...noCounts, unreached: 7 };
   for (const isStopped of [false, true]) {
-    responded(slice, counts, isStopped);
-    delivered(slice, { counts, isRead: false, isStopped });
+    responded(slice, counts, 0, isStopped);
+    delivered(slice, { counts, isRead: false }, isStopped);
   }
+  responded(slice, counts, 5, false);
+  delivered(slice, { counts, unjudged: 7, isRead: true }, false);
   const unreached = published.filter(([name]) => name === pushMetrics.unreached);
   expect(unreached).toEqual([
     ...[
       [pushMetrics.unreached, 7],
       [pushMetrics.unreached, 7],
     ],
+    [pushMetrics.unreached, 0],
+    [pushMetrics.unreached, 2],
     [pushMetrics.unreached, 0],
   ]);
 });

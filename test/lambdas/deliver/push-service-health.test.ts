@@ -2,10 +2,15 @@ import type { Failures } from '../../../contract/wire/counts.ts';
 import { pushServiceHealth } from '../../../lambdas/deliver/push-service-health.ts';
 import type { ServiceOutcome } from '../../../lambdas/push/pushing/push-service.ts';
 
-const nothing = { failing: 0, refused: 0, vapidRefused: 0 };
+const nothing = { failing: 0, refused: 0, vapidRefused: 0, unconfirmed: 0 };
 
-function outcome(pushService: string, delivered: number, failures: Failures = {}): ServiceOutcome {
-  return { pushService, delivered, failures };
+function outcome(
+  pushService: string,
+  delivered: number,
+  failures: Failures = {},
+  unknownHosts = 0,
+): ServiceOutcome {
+  return { pushService, delivered, failures, unknownHosts };
 }
 
 function judged(...outcomes: readonly ServiceOutcome[]) {
@@ -45,12 +50,18 @@ test.each<[string, readonly ServiceOutcome[], object]>([
     [outcome('apple', 0, { refused: 500 }), outcome('mozilla', 20, { refused: 900 })],
     { refused: 500 },
   ],
+  [
+    'what a push service says of most subscriptions',
+    [outcome('fcm', 20, { gone_unconfirmed: 80 })],
+    { unconfirmed: 80 },
+  ],
 ])('%s is suspect', (_, outcomes, expected) => {
   expect(judged(...outcomes)).toEqual({ ...nothing, ...expected });
 });
 
 test.each<[string, readonly ServiceOutcome[]]>([
   ['fewer than a fifth that fails', [outcome('wns', 81, { unavailable: 20 })]],
+  ['hosts that do not exist', [outcome('wns', 10, { no_response: 50 }, 50)]],
   [
     'invented subscriptions beside one that a push service accepts',
     [outcome('fcm', 1, { refused: 5000, vapid_refused: 5000 })],

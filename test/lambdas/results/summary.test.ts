@@ -33,14 +33,14 @@ describe('counts', () => {
     claimed: 11,
     counts: {
       ...{ attempted: 5, delivered: 3, removed: 1, failed: 1 },
-      ...{ failures: { refused: 1 }, unreached: 4 },
+      ...{ failures: { refused: 1 }, removals: { fcm: 1 }, unreached: 4 },
     },
   };
 
   test('pending pushes of an interrupted slice count as attempted and failed', () => {
     expect(interruptedCounts(interrupted)).toEqual({
       ...{ attempted: 7, delivered: 3, removed: 1, failed: 3 },
-      ...{ failures: { refused: 1, interrupted: 2 }, unreached: 4 },
+      ...{ failures: { refused: 1, interrupted: 2 }, removals: { fcm: 1 }, unreached: 4 },
     });
     expect(interruptedCounts({ ...interrupted, claimed: 9 })).toEqual(interrupted.counts);
   });
@@ -52,7 +52,7 @@ describe('counts', () => {
     const other = { ...whole, claimed: 4, counts: { ...failed, failures } };
     expect(finalCounts(notification(), [one, other])).toEqual({
       ...{ attempted: 9, delivered: 3, removed: 2, failed: 4 },
-      ...{ failures: { refused: 3, throttled: 1 }, unreached: 4 },
+      ...{ failures: { refused: 3, throttled: 1 }, removals: { fcm: 1 }, unreached: 4 },
     });
   });
 
@@ -80,7 +80,7 @@ describe('counts', () => {
     const working = { ...interrupted, counts: { ...interrupted.counts, unreached: 1 } };
     expect(summaryOf(notification(), [working, undefined], msAfter(0)).counts).toEqual({
       ...{ attempted: 5, delivered: 3, removed: 1, failed: 1, failures: { refused: 1 } },
-      unreached: 0,
+      ...{ removals: { fcm: 1 }, unreached: 0 },
     });
   });
 });

@@ -105,6 +105,10 @@ test('users with long values are more slices, each below 200 kB, and their value
   expect(divided.flatMap((one) => one.userIds)).toEqual(userIds);
   expect(divided.flatMap((one) => one.values)).toEqual(values);
   expect(slices({ userIds, values }, pace, true)).toEqual(divided);
+  const appBadges = userIds.map((_, index) => (index % 3 === 0 ? null : index));
+  const numbered = slices({ userIds, appBadges }, pace, true);
+  expect(numbered.length).toBeGreaterThan(1);
+  expect(numbered.flatMap((one) => one.appBadges)).toEqual(appBadges);
 });
 
 test('user ids alone can be too long for an invocation too', () => {

@@ -1,5 +1,5 @@
 import { noCounts } from '../../../../contract/wire/counts.ts';
-import { fcm, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
+import { fcm, goneAt, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
 
 const never = new Promise<never>(() => {});
 
@@ -61,7 +61,7 @@ test('removals in progress or waiting at the end count as not removed', async ()
   const batches: number[] = [];
   const { done, time } = pushVirtually(
     {
-      recipients: recipientsAt(fcm, 130),
+      recipients: goneAt(fcm, 130),
       remove: async ({ length }) => {
         batches.push(length);
         if (batches.length > 1) await never;
@@ -72,6 +72,7 @@ test('removals in progress or waiting at the end count as not removed', async ()
   expect(await done).toEqual({
     ...noCounts,
     ...{ attempted: 130, removed: 50, failed: 80, failures: { not_removed: 80 } },
+    removals: { fcm: 50 },
   });
   expect(batches).toEqual([50, 50]);
   expect(time.now).toBe(25_000);
@@ -97,7 +98,7 @@ test('a removal is aborted at the end', async () => {
 
 test('no timer continues after the end', async () => {
   const { done, time } = pushVirtually(
-    { recipients: recipientsAt(fcm, 100), pushesPerSecond: 50 },
+    { recipients: goneAt(fcm, 100), pushesPerSecond: 50 },
     () => ({
       status: 503,
     }),

@@ -62,10 +62,14 @@ describe('a host that does not exist', () => {
   async function pushTo(origins: Readonly<Record<string, boolean>>, extraOrigins: string[] = []) {
     const removed: string[] = [];
     const recipients = Object.keys(origins).flatMap((origin) => recipientsAt(origin, 10));
+    let unknownHosts = 0;
     const { done } = pushVirtually(
       {
         recipients,
         ...times,
+        onEnd: (outcomes) => {
+          for (const outcome of outcomes) unknownHosts += outcome.unknownHosts;
+        },
         remove: async (gone) => void removed.push(...gone.map(({ origin }) => origin)),
       },
       undefined,
@@ -79,12 +83,12 @@ describe('a host that does not exist', () => {
       },
     );
     const { delivered, failures } = await done;
-    return { delivered, failures, removed: [...new Set(removed)] };
+    return { delivered, failures, removed: [...new Set(removed)], unknownHosts };
   }
 
   test('is gone if another host of its domain has responded', async () => {
     expect(await pushTo({ [safari]: true, [silentHost]: false })).toEqual({
-      ...{ delivered: 10, failures: {}, removed: [silentHost] },
+      ...{ delivered: 10, failures: {}, removed: [silentHost], unknownHosts: 0 },
     });
   });
 
@@ -93,7 +97,7 @@ describe('a host that does not exist', () => {
     ['a host of another domain', { 'https://wns2-a.notify.windows.com': true, [safari]: false }],
   ])('has no response if the resolver has found %s', async (_, origins) => {
     expect(await pushTo(origins)).toEqual({
-      ...{ delivered: 10, failures: { no_response: 10 }, removed: [] },
+      ...{ delivered: 10, failures: { no_response: 10 }, removed: [], unknownHosts: 10 },
     });
   });
 

@@ -2,7 +2,13 @@ import { createBrowserKeys, decrypt } from '../../../../admin/browser.ts';
 import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
 import { noCounts } from '../../../../contract/wire/counts.ts';
 import { NoResponseError, UnsendableError } from '../../../../lambdas/push/transport/response.ts';
-import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/virtual-pushing.ts';
+import {
+  fcm,
+  goneAt,
+  mozilla,
+  pushVirtually,
+  recipientsAt,
+} from '../../../fixtures/virtual-pushing.ts';
 import type { Scheduler } from '../../../simulation/time/scheduler.ts';
 
 test('an empty chunk is done at once', async () => {
@@ -49,7 +55,13 @@ test('tells what is settled so far', async () => {
   });
   await done;
   expect(early).toEqual({ ...noCounts, attempted: 10, delivered: 10 });
-  expect(soFar()).toEqual({ ...noCounts, attempted: 13, delivered: 10, removed: 3 });
+  expect(soFar()).toEqual({
+    ...noCounts,
+    attempted: 13,
+    delivered: 10,
+    removed: 3,
+    removals: { mozilla: 3 },
+  });
 });
 
 describe('a transient failure', () => {
@@ -172,10 +184,16 @@ const gone = () => ({ status: 410 });
 test('recipients that are gone are removed in batches, each once', async () => {
   const batches: (readonly Recipient[])[] = [];
   const { done } = pushVirtually(
-    { recipients: recipientsAt(fcm, 130), remove: async (batch) => void batches.push(batch) },
+    { recipients: goneAt(fcm, 130), remove: async (batch) => void batches.push(batch) },
     ({ path }) => ({ status: Number(path.split('/').at(-1)) < 120 ? 410 : 201 }),
   );
-  expect(await done).toEqual({ ...noCounts, attempted: 130, delivered: 10, removed: 120 });
+  expect(await done).toEqual({
+    ...noCounts,
+    attempted: 130,
+    delivered: 10,
+    removed: 120,
+    removals: { fcm: 120 },
+  });
   expect(batches.map(({ length }) => length)).toEqual([50, 50, 20]);
   expect(new Set(batches.flat()).size).toBe(120);
 });
@@ -186,7 +204,7 @@ test('batches of one group run one after another, and groups in parallel', async
   const groupOf = ({ path }: Recipient) => Number(path.split('/').at(-1)) % 2;
   const { done, time } = pushVirtually(
     {
-      recipients: recipientsAt(fcm, 400),
+      recipients: goneAt(fcm, 400),
       group: groupOf,
       remove: async (batch) => {
         const groups = new Set(batch.map(groupOf));
@@ -201,7 +219,12 @@ test('batches of one group run one after another, and groups in parallel', async
     },
     gone,
   );
-  expect(await done).toEqual({ ...noCounts, attempted: 400, removed: 400 });
+  expect(await done).toEqual({
+    ...noCounts,
+    attempted: 400,
+    removed: 400,
+    removals: { fcm: 400 },
+  });
   expect(most).toBe(2);
 });
 
@@ -209,7 +232,7 @@ test('a batch that cannot be removed has failed, and the next one is tried', asy
   let batches = 0;
   const { done } = pushVirtually(
     {
-      recipients: recipientsAt(fcm, 100),
+      recipients: goneAt(fcm, 100),
       remove: async () => {
         batches += 1;
         if (batches === 1) throw new Error('throttled');
@@ -220,6 +243,7 @@ test('a batch that cannot be removed has failed, and the next one is tried', asy
   expect(await done).toEqual({
     ...noCounts,
     ...{ attempted: 100, removed: 50, failed: 50, failures: { not_removed: 50 } },
+    removals: { fcm: 50 },
   });
 });
 

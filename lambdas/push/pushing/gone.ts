@@ -1,0 +1,85 @@
+/** Pushes that are judged together, and ms for which a mark counts. */
+export const goneLimits = {
+  /** Pushes below which a push service is believed, and above which all that wait is decided. */
+  leastPushes: 50,
+  mostPushes: 200,
+  /** A push service that is wrong may be so for most of a day. */
+  markCountsAfterMs: 20 * 60 * 60_000,
+  /** So that two faults of a push service within weeks are not taken for one truth. */
+  markCountsForMs: 14 * 24 * 60 * 60_000,
+} as const;
+
+/**
+ * What a push service says is gone (404, 410) cannot be brought back once it is removed. So it waits until 50 pushes are
+ * judged together. If at most half of them are gone, these are removed: the push service tells of single subscriptions. If more
+ * are, up to 200 pushes decide, and then those that are gone are doubtful.
+ *
+ *     201 410 201 201 … │ 410 410 410 410 410 410 410 …
+ *     at most half      │ more than half
+ *     → removed         │ → doubtful
+ *
+ * Those at the end of a part without another response wait for the next part: its fault may have begun with them.
+ */
+export class GoneInMasses<Item> {
+  readonly #decide: (item: Item, isDoubtful: boolean) => void;
+  #waiting: Item[] = [];
+  /** Pushes of the present part. */
+  #pushes = 0;
+  /** Those at its end that are gone, without another response between them. */
+  #goneInARow = 0;
+  /** Whether each of the latest pushes said so. */
+  readonly #latest: boolean[] = [];
+  #next = 0;
+
+  constructor(decide: (item: Item, isDoubtful: boolean) => void) {
+    this.#decide = decide;
+  }
+
+  gone(item: Item): void {
+    this.#waiting.push(item);
+    this.#goneInARow += 1;
+    this.#add(true);
+  }
+
+  /** A push that had another outcome. */
+  otherwise(): void {
+    this.#goneInARow = 0;
+    this.#add(false);
+  }
+
+  #add(isGone: boolean): void {
+    const { leastPushes, mostPushes } = goneLimits;
+    this.#latest[this.#next] = isGone;
+    this.#next = (this.#next + 1) % leastPushes;
+    this.#pushes += 1;
+    if (this.#pushes < leastPushes) return;
+    const isDoubtful = this.#waiting.length > this.#pushes / 2;
+    if (!isDoubtful) this.#end(false, this.#goneInARow);
+    else if (this.#pushes >= mostPushes) this.#end(true, 0);
+  }
+
+  /** Decides about all that waits: there are no more pushes. */
+  finish(): void {
+    const { leastPushes } = goneLimits;
+    const judged = this.#latest.filter(Boolean).length;
+    const isPart = this.#pushes >= leastPushes;
+    const isDoubtful = isPart
+      ? this.#waiting.length > this.#pushes / 2
+      : this.#latest.length === leastPushes && judged > leastPushes / 2;
+    this.#end(isDoubtful, 0);
+  }
+
+  /** @param staying how many of the last ones wait for the next part. */
+  #end(isDoubtful: boolean, staying: number): void {
+    const decided = this.#waiting.splice(0, this.#waiting.length - staying);
+    this.#pushes = staying;
+    for (const item of decided) this.#decide(item, isDoubtful);
+  }
+}
+
+/** What the mark of a doubtful subscription says, which has the time (epoch ms) since when it was reported as gone. */
+export function markAt(goneSince: number | undefined, now: number): 'absent' | 'young' | 'counts' {
+  const { markCountsAfterMs, markCountsForMs } = goneLimits;
+  if (goneSince === undefined || now > goneSince + markCountsForMs) return 'absent';
+  return now < goneSince + markCountsAfterMs ? 'young' : 'counts';
+}
