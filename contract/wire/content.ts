@@ -3,12 +3,11 @@ import {
   channels,
   hasVisible,
   isWebUrl,
+  languageTag,
   notWebUrl,
   text,
   webUrl,
   wholeNumber,
-  wrongLength,
-  wrongText,
 } from './fields.ts';
 import { limits } from './limits.ts';
 import { withAll } from './placeholders.ts';
@@ -77,17 +76,6 @@ const webUrlTemplate = text(1, limits.urlLength).check(
 function alternatives(choices: readonly string[]): string {
   const quoted = choices.map((choice) => `"${choice}"`);
   return `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
-}
-
-/** RFC 5646 §2.1: subtags of letters and digits. Which ones are registered is not checked. */
-function languageTag(max: number) {
-  const message = 'must be a language tag such as "en" or "pt-BR"';
-  return z
-    .string({ error: wrongText(message) })
-    .check(
-      z.maxLength(max, { error: wrongLength(`must have at most ${max} characters`, max) }),
-      z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, message),
-    );
 }
 
 function jsonObject(maxBytes: number) {

@@ -61,6 +61,17 @@ export function wholeNumber(min: number, max: number, of = '') {
   return z.int(message).check(z.gte(min, message), z.lte(max, message));
 }
 
+/** RFC 5646 §2.1: subtags of letters and digits. Which ones are registered is not checked. */
+export function languageTag(max: number = limits.languageTagLength) {
+  const message = 'must be a language tag such as "en" or "pt-BR"';
+  return z
+    .string({ error: wrongText(message) })
+    .check(
+      z.maxLength(max, { error: wrongLength(`must have at most ${max} characters`, max) }),
+      z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, message),
+    );
+}
+
 const channelRule = `must be 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens`;
 const channel = z
   .string({ error: wrongText(channelRule) })

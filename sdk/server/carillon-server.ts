@@ -59,8 +59,12 @@ const silenceMs = 15_000;
 const lastSilentAttemptMs = 10_000;
 
 const optionNames: readonly (keyof CarillonServerOptions)[] = [
-  ...(['baseUrl', 'projectId', 'secretKey'] as const),
-  ...(['timeoutMs', 'maxRetryAfterSeconds', 'onRetry'] as const),
+  'baseUrl',
+  'projectId',
+  'secretKey',
+  'timeoutMs',
+  'maxRetryAfterSeconds',
+  'onRetry',
 ];
 
 /** Sends notifications of one project, reads their results, and removes its users. For servers only. */
@@ -140,11 +144,13 @@ function untilOver(
   ): Promise<Result> {
     const silence = new AbortController();
     const { signal } = silence;
-    const ask = () =>
-      fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal }).then(onResponse, () => {});
-    const end = () => hasResponded || silence.abort(new DOMException('Silence.', 'TimeoutError'));
+    const ask = () => fetch(baseUrl, { method: 'HEAD', signal }).then(onResponse, () => {});
+    const end = () => hasResponded || silence.abort(new Error('silence'));
     const timers = [setTimeout(ask, ms / 3), setTimeout(end, ms)];
-    return work(signal).finally(() => timers.forEach(clearTimeout));
+    return work(signal).finally(() => {
+      timers.map(clearTimeout);
+      silence.abort();
+    });
   }
 
   return async (attemptOnce, signal) => {

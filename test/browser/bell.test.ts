@@ -311,6 +311,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
         if (!href) return;
         event.preventDefault();
         const text = await (await fetch(href)).text();
+        history.pushState(null, '', href);
         document.body.replaceWith(new DOMParser().parseFromString(text, 'text/html').body);
       }, true);`,
     };

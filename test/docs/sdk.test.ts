@@ -16,6 +16,7 @@ const declarations = `
     const projectId: string;
     const applicationServerKey: string;
     function importScripts(url: string): void;
+    function navigate(path: string): void;
     function showHowToAllowNotifications(): void;
     function retryIn(seconds: number | undefined): void;
   }

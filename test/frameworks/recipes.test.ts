@@ -6,10 +6,10 @@ import { documentedScript, filesIn } from '../browser/fixtures/built-site.ts';
 import { describeWithSdk } from '../browser/fixtures/sdk-session.ts';
 import { serve } from '../browser/fixtures/site.ts';
 import type { TestProject } from '../browser/fixtures/stack.ts';
-import { temporaryFolder } from '../fixtures/folder.ts';
-import { builtPackage, runCommand } from '../fixtures/npm-project.ts';
+import { builtPackage } from '../fixtures/npm-project.ts';
 import { until } from '../fixtures/until.ts';
 import { apps } from './apps.ts';
+import { installApp } from './install-app.ts';
 import { readRecipes } from './recipe.ts';
 
 const recipes = readRecipes();
@@ -33,14 +33,9 @@ describeWithSdk('the recipes of docs/sdk.md, with the packages of npm', (session
   async function install(framework: string, project: TestProject) {
     const { packages, lines, copyTo, serviceWorker } = recipes.get(framework)!;
     const app = apps[framework]!;
-    const folder = temporaryFolder();
-    session.closeLater(async () => folder.remove());
     const env = app.needsDeployedNode ? await withDeployedNode() : process.env;
-    const run = (command: string, ...args: string[]) =>
-      runCommand(command, args, { cwd: folder.path, env });
-    folder.write('package.json', '{ "private": true, "type": "module" }');
-    const options = ['--ignore-scripts', '--save-exact', '--no-audit', '--no-fund'];
-    await run('npm', 'install', ...options, ...packages, carillon.tarball);
+    const { folder, run } = await installApp([...packages, carillon.tarball], env);
+    session.closeLater(async () => folder.remove());
     if (copyTo !== undefined) {
       mkdirSync(join(folder.path, copyTo), { recursive: true });
       copyFileSync(

@@ -1,11 +1,14 @@
+import type { Choice } from '../../contract/wire/fields.ts';
+import { choiceText } from './conditions.ts';
 import type { Environments } from './environments.ts';
 import { request } from './gateway.ts';
 import { storedKeys, vapidPairs } from './push-services.ts';
-import type { Browser, Choice } from './scenario.ts';
+import type { Browser } from './scenario.ts';
 import type { World } from './world.ts';
 
 /** A request to subscribe. */
-export interface Subscribed extends Choice {
+export interface Subscribed {
+  readonly choice: Choice;
   readonly path: string;
   /** Epoch ms. */
   readonly at: number;
@@ -20,7 +23,7 @@ export interface Subscribed extends Choice {
 export async function browserActor(
   world: World,
   environments: Environments,
-  { origin, path, changes, unsubscribesAt, subscribesAt, storedPairNumber, ...first }: Browser,
+  { origin, path, changes, unsubscribesAt, subscribesAt, storedPairNumber, choice: first }: Browser,
   onSubscribed: (request: Subscribed) => void,
 ): Promise<void> {
   const { faults, scheduler } = world;
@@ -31,7 +34,7 @@ export async function browserActor(
     await scheduler.sleep(subscribesAt);
     await made(subscribes(first));
   }
-  for (const { afterMs, ...choice } of changes) {
+  for (const { afterMs, choice } of changes) {
     const isOver = unsubscribesAt !== undefined && sinceStart() + afterMs >= unsubscribesAt;
     if (isOver) break;
     await scheduler.sleep(afterMs);
@@ -50,7 +53,7 @@ export async function browserActor(
     if (!faults.occurs('requests overlap')) await request;
   }
 
-  async function subscribes({ userId, channels }: Choice): Promise<void> {
+  async function subscribes(choice: Choice): Promise<void> {
     const at = Math.floor(scheduler.now);
     const startsInMs = faults.occurs('held request')
       ? random.between(1000, 8000)
@@ -58,15 +61,15 @@ export async function browserActor(
     const body = {
       endpoint,
       keys: { p256dh: base64url(storedKeys.p256dh), auth: base64url(storedKeys.auth) },
-      userId: userId ?? null,
-      channels,
+      ...choice,
+      userId: choice.userId ?? null,
       applicationServerKey: vapidPairs[storedPairNumber]!.publicKey,
     };
     const subscribe = { function: 'subscribe', requestId: path, body } as const;
     const { status } = await request(world, environments, subscribe, startsInMs, (run) =>
-      run.note(() => `${path} is ${userId}, ${channels}`),
+      run.note(() => `${path} is ${choiceText(choice)}`),
     );
-    onSubscribed({ path, at, userId, channels, isAcknowledged: status === 201 });
+    onSubscribed({ path, at, choice, isAcknowledged: status === 201 });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Conditions } from '../../contract/wire/content.ts';
+import { type Choice, type ChoiceName, choiceNames } from '../../contract/wire/fields.ts';
 import type { Random } from './time/random.ts';
 import type { StoredRegistration } from './world.ts';
 
@@ -9,7 +10,22 @@ interface SimulatedCondition {
   readonly isMet: (value: never, stored: StoredRegistration, sentAt: number) => boolean;
 }
 
-export const channels = ['news', 'sales'];
+const channels = ['news', 'sales'];
+
+/** What browsers choose beside their user, as often as not. */
+const chosen = {
+  channels: (random: Random) => channels.filter(() => random.chance(0.5)),
+} satisfies Record<Exclude<ChoiceName, 'userId'>, (random: Random) => unknown>;
+
+export function chosenMembers(random: Random): Choice {
+  return Object.fromEntries(Object.entries(chosen).map(([name, some]) => [name, some(random)]));
+}
+
+/** Nothing chosen is the same as an empty list. */
+export function choiceText(choice: Choice): string {
+  return choiceNames.map((name) => choice[name] ?? '').join(' ');
+}
+
 export const dayMs = 24 * 60 * 60 * 1000;
 
 /** Days of every send that has a condition on them. */
@@ -18,7 +34,7 @@ export const simulatedConditions = {
   channels: {
     some: (random) => random.pick([['news'], channels]),
     isMet: (names: readonly string[], stored) =>
-      names.some((name) => stored.channels.includes(name)),
+      names.some((name) => stored.choice.channels?.includes(name)),
   },
   seenWithinDays: {
     some: () => seenDays,

@@ -4,7 +4,7 @@ import type { NotificationResult, SendResult } from '../../contract/wire/notific
 import { isInProgress } from '../../contract/wire/notification-status.ts';
 import { classesOf, otherHosts } from '../../contract/wire/push-services.ts';
 import type { Behind } from '../../lambdas/store/items.ts';
-import { simulatedConditions } from './conditions.ts';
+import { choiceText, simulatedConditions } from './conditions.ts';
 import { extraOrigin } from './push-services.ts';
 import type { Browser, Call } from './scenario.ts';
 import type { Report, Response } from './simulation.ts';
@@ -117,9 +117,7 @@ export function isUnchanged({ world }: Report, path: string): boolean {
   return others.every(
     ({ at, stored }) =>
       at > removedAt ||
-      (stored !== undefined &&
-        stored.user === first!.stored!.user &&
-        String(stored.channels) === String(first!.stored!.channels)),
+      (stored !== undefined && choiceText(stored.choice) === choiceText(first!.stored!.choice)),
   );
 }
 

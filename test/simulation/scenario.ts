@@ -1,24 +1,20 @@
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
+import type { Choice } from '../../contract/wire/fields.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
-import { channels, dayMs, seenDays, simulatedConditions } from './conditions.ts';
+import { chosenMembers, dayMs, seenDays, simulatedConditions } from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
 import { functionPace } from './scale.ts';
 import type { Random } from './time/random.ts';
 import { monthEnd, type World } from './world.ts';
 
-/** What a visitor chooses. */
-export interface Choice {
-  readonly userId: string | undefined;
-  readonly channels: readonly string[];
-}
-
 /** A browser that may subscribe. */
-export interface Browser extends Choice {
+export interface Browser {
+  readonly choice: Choice;
   readonly origin: string;
   readonly path: string;
   /** Further requests to subscribe, each some ms after the response to the one before. */
-  readonly changes: readonly (Choice & { readonly afterMs: number })[];
+  readonly changes: readonly { readonly choice: Choice; readonly afterMs: number }[];
   /** Ms before the start at which it was seen, if it has subscribed long before. */
   readonly seenAgoMs: number;
   /** Ms after the start at which it subscribes; 0 if it has subscribed long before. */
@@ -108,12 +104,12 @@ export function randomScenario(world: World): Scenario {
   };
   const someChoice = (random: Random): Choice => ({
     userId: random.chance(0.5) ? someUser(random) : undefined,
-    channels: channels.filter(() => random.chance(0.5)),
+    ...chosenMembers(random),
   });
   const browsers = Array.from({ length: subscribers + newcomers }, (_, index): Browser => {
     const random = world.stream(`browser ${index}`);
     const changes = world.stream(`changes of browser ${index}`);
-    const someChange = () => ({ ...someChoice(changes), afterMs: timeIn(changes) });
+    const someChange = () => ({ choice: someChoice(changes), afterMs: timeIn(changes) });
     const isNew = index >= subscribers;
     const comesAt = loweredCap === undefined ? timeIn(random) : random.between(45_000, 60_000);
     const subscribesAt = isNew ? comesAt : 0;
@@ -122,7 +118,7 @@ export function randomScenario(world: World): Scenario {
     return {
       origin: random.pick(origins),
       path: `/browser/${index}`,
-      ...someChoice(random),
+      choice: someChoice(random),
       changes: faults.occurs('registration changed')
         ? Array.from({ length: changes.integer(1, 3) }, someChange)
         : [],
@@ -172,7 +168,8 @@ export function randomScenario(world: World): Scenario {
   const calls = randomCalls(world, timeIn, commands, isMonthEnd, isSlow);
   const devices = world.stream('devices');
   const deviceRemoval = (): DeviceRemoval => {
-    const { origin, path, userId = devices.pick(users) } = devices.pick(browsers);
+    const { origin, path, choice } = devices.pick(browsers);
+    const { userId = devices.pick(users) } = choice;
     // Also while functions push to it.
     const at = devices.chance(0.5)
       ? timeIn(devices)

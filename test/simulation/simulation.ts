@@ -102,8 +102,8 @@ export interface SimulationOptions {
 /** Subscribers of a later project of the same id. */
 const successors: readonly Browser[] = ['ann', 'bob', undefined, undefined].map(
   (userId, index) => ({
-    ...{ origin: origins[0], path: `/successor/${index}`, userId, isGone: false },
-    ...{ channels: [], changes: [], seenAgoMs: 0, subscribesAt: 0, unsubscribesAt: undefined },
+    ...{ origin: origins[0], path: `/successor/${index}`, choice: { userId }, isGone: false },
+    ...{ changes: [], seenAgoMs: 0, subscribesAt: 0, unsubscribesAt: undefined },
     ...{ vapidPairNumber: 1, storedPairNumber: 1 },
   }),
 );
@@ -213,7 +213,7 @@ export async function simulate(
     });
     database.put(tables.identityKeys, { projectId, identityKey: '' });
     let subscribers = 0;
-    for (const { origin, path, seenAgoMs, storedPairNumber, ...choice } of browsers) {
+    for (const { origin, path, seenAgoMs, storedPairNumber, choice } of browsers) {
       const hash = endpointHash(project, origin + path);
       subscribers += 1;
       database.put(tables.subscriptions, {

@@ -1,5 +1,7 @@
 import type { Slice } from '../../contract/infrastructure/slice.ts';
+import type { Choice } from '../../contract/wire/fields.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
+import { choiceOf } from '../../lambdas/store/items.ts';
 import { type Item, MemoryDatabase, tables } from './database/memory-database.ts';
 import { Faults } from './faults.ts';
 import { Random } from './time/random.ts';
@@ -61,7 +63,7 @@ export interface Registration {
 
 export interface StoredRegistration {
   readonly user: string | undefined;
-  readonly channels: readonly string[];
+  readonly choice: Choice;
   /** Number of its VAPID pair. */
   readonly pair: number;
   /** Epoch ms. */
@@ -342,10 +344,11 @@ export class World {
     if (item !== undefined) this.#pathOf.set(hash, item.path as string);
     const path = this.#pathOf.get(hash)!;
     const history = this.registrations.get(path) ?? [];
-    const user = (item?.projectUser as string | undefined)?.split('#')[1];
+    const [ref = ''] = String(key.projectPart).split('#');
+    const choice = choiceOf(ref as ProjectRef, item ?? {});
     const stored = item && {
-      user,
-      channels: (item.channels ?? []) as readonly string[],
+      user: choice.userId,
+      choice,
       pair: (item.vapidPairNumber ?? 0) as number,
       createdAt: item.createdAt as number,
       updatedAt: item.updatedAt as number,

@@ -419,14 +419,11 @@ describe('an address that has never responded', () => {
     async (_, respond) => {
       const { origin } = await startRecordingService([respond]);
       const { carillon, elapsedMs } = clientOf(origin);
-      for (const call of [() => carillon.send({ title: 'T' }), () => carillon.removeUser('ada')]) {
-        const before = elapsedMs();
-        expect(await failureOf(call())).toMatchObject({
-          code: 'network_error',
-          message: expect.stringContaining(origin),
-        });
-        expect(elapsedMs() - before).toBeLessThan(15_500);
-      }
+      expect(await failureOf(carillon.send({ title: 'T' }))).toMatchObject({
+        code: 'network_error',
+        message: expect.stringContaining(origin),
+      });
+      expect(elapsedMs()).toBeLessThan(15_500);
     },
     40_000,
   );

@@ -1,3 +1,4 @@
+import { choiceText } from '../conditions.ts';
 import { tables } from '../database/memory-database.ts';
 import { clockDifferenceMs, grouped } from '../report.ts';
 import type { Report } from '../simulation.ts';
@@ -38,8 +39,8 @@ function* newestRegistrationIsStored({ world, subscribed }: Report): Iterable<Ve
     const since = newest - clockDifferenceMs;
     const possible = requests
       .filter(({ at }) => at > since)
-      .map(({ userId, channels }) => `${userId} ${channels}`);
-    const found = `${stored.user} ${stored.channels}`;
+      .map(({ choice }) => choiceText(choice));
+    const found = choiceText(stored.choice);
     yield verdict(
       possible.includes(found),
       () => `${path} is ${found}, and not one of ${possible}`,
