@@ -132,8 +132,12 @@ export class PushService {
     return this.waiting > 0 && this.inFlight < this.#limit && now >= this.pausedUntil;
   }
 
-  /** Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it. */
+  /**
+   * Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it, nor for
+   * hosts that are not known by name: with their few connections, prompt ones would hold up everybody.
+   */
   isBusy(now: number, most: number): boolean {
+    if (this.name === otherHosts) return false;
     // With nothing in flight, it is the pace that makes its pushes wait.
     const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
     return isPrompt && now >= this.pausedUntil && this.waiting > most;
