@@ -12,7 +12,7 @@ import {
   whomText,
 } from '../../../console/page/send/send-form.ts';
 import { conditionsOf } from '../../../contract/wire/content.ts';
-import { sampleContent, sendFields } from '../../../contract/wire/send-fields.ts';
+import { contentOf, sampleContent, sendFields } from '../../../contract/wire/send-fields.ts';
 
 /** Recipients take the place of user ids, and a test has no form. */
 const {
@@ -164,15 +164,15 @@ test('a form with user ids never becomes a broadcast', () => {
 
 test('the form of a sent notification sends the same again, to everyone who matches', () => {
   const { userIds, ...toEveryone } = readSendForm(full).notification;
-  const { channels, seenWithinDays, ...content } = toEveryone;
-  const again = readSendForm(formOf({ ...content, audience: { channels, seenWithinDays } }));
+  const content = contentOf(toEveryone);
+  const again = readSendForm(formOf({ ...content, audience: conditionsOf(toEveryone) }));
   expect(again).toEqual({ notification: toEveryone, issues: [] });
   const unconditional = readSendForm(formOf({ ...content, audience: 'everyone' }));
   expect(unconditional).toEqual({ notification: content, issues: [] });
 });
 
 test('a sent notification is shown with the labels of the form', () => {
-  const { userIds, channels, seenWithinDays, ...content } = readSendForm(full).notification;
+  const content = contentOf(readSendForm(full).notification);
   const texts = Object.fromEntries(contentTexts(content));
   // The preview has title and text.
   const { title, body, ...others } = content;
