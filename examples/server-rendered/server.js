@@ -107,7 +107,11 @@ const server = createServer(async (request, response) => {
   } else if (path === '/devices') {
     await serveDevices(request.method, new URLSearchParams(query), sessions.get(session), response);
   } else if (request.method !== 'POST') {
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
+    // The page says who is logged in. From the browser's cache, Back would say it again after a log-out.
+    response.writeHead(200, {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Cache-Control': 'no-store',
+    });
     response.end(page(sessions.get(session)));
   } else {
     sessions.delete(session);

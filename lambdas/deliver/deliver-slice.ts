@@ -186,7 +186,10 @@ export class SliceDelivery {
       await this.#deps.sleep(waitMs, done.signal).catch(() => {});
       if (done.signal.aborted || isEnough()) return;
       const triedAt = this.#now();
-      await Promise.all([this.#try((signal) => this.#lease.save(signal)), this.#refresh()]);
+      const kept = Promise.all([this.#try((signal) => this.#lease.save(signal)), this.#refresh()]);
+      // A call that hangs does not take the time of what comes after the work.
+      await Promise.race([kept, settled]);
+      if (done.signal.aborted) return;
       notBefore = triedAt + (this.#mayContinue ? repeatedAfterMs : saveEveryMs);
       if (!this.#mayContinue) this.#pusher?.stop();
     }

@@ -168,10 +168,11 @@ function call(
           failsIn(requestTimeoutMs, 'TimeoutError');
           break;
         case 'endless call':
-          // Until its caller gives it up.
+          // Its response begins, and stalls again and again.
           run.disturb(requestTimeoutMs * maxTries);
           if (random.chance(0.5)) scheduler.after(there, execute);
-          return;
+          failsIn(requestTimeoutMs * maxTries, 'TimeoutError');
+          break;
         default:
           scheduler.after(there, () => {
             const outcome = execute();

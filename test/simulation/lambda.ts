@@ -167,8 +167,11 @@ export class SimulatedLambda {
     }
   }
 
-  /** @param failures of the function so far. */
-  async #runAsync(event: QueuedEvent, failures: number): Promise<void> {
+  /**
+   * @param failures of the function so far.
+   * @param isFaulty whether one of them was no end of its time: the last attempt does not know that it is the third.
+   */
+  async #runAsync(event: QueuedEvent, failures: number, isFaulty = false): Promise<void> {
     const { faults, scheduler } = this.#world;
     const random = this.#random;
     const { slice } = event;
@@ -189,13 +192,13 @@ export class SimulatedLambda {
       this.#world.wasted.push(`slice ${slice.slice}: ${outcome.error} after ${afterMs} ms`);
     }
     const wait = isHost ? random.latency(1000, 300_000) : retriesMs[failures];
+    const isFault = isFaulty || outcome.kind === 'died' || isCutOff;
     if (wait === undefined) {
-      const isFault = outcome.kind === 'died' || isCutOff;
-      return this.#giveUp(fate, isFault ? 'its last attempt died or lost the database' : 'failed');
+      return this.#giveUp(fate, isFault ? 'an attempt died or lost the database' : 'failed');
     }
     const late = faults.occurs('late repetition') ? random.latency(60_000, 3_600_000) : 0;
     const next = isHost ? failures : failures + 1;
-    scheduler.after(wait + late, () => void this.#runAsync(event, next));
+    scheduler.after(wait + late, () => void this.#runAsync(event, next, isFault && !isHost));
   }
 
   #giveUp(fate: SliceFate, why: SliceFate['givenUp'][number]): void {

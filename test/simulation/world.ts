@@ -91,8 +91,8 @@ export interface SliceFate {
   /** Invocations that it has accepted, and those of them that it has not lost. */
   accepted: number;
   events: number;
-  /** Why it has given up events. `failed`: after an attempt whose function has ended with an error by itself. */
-  readonly givenUp: ('too old' | 'its last attempt died or lost the database' | 'failed')[];
+  /** Why it has given up events. `failed`: each attempt has ended with an error by itself. */
+  readonly givenUp: ('too old' | 'an attempt died or lost the database' | 'failed')[];
 }
 
 /** Epoch ms between which DynamoDB refuses all calls, or those for one table, or only reads of it. */

@@ -138,8 +138,9 @@ export class PushService {
    */
   isBusy(now: number, most: number): boolean {
     if (this.name === otherHosts) return false;
-    const isPrompt = now >= this.pausedUntil && now - (this.#promptAt ?? now) < promptMs;
-    return isPrompt && this.waiting > most;
+    // With nothing in flight, it is the pace that makes its pushes wait.
+    const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
+    return isPrompt && now >= this.pausedUntil && this.waiting > most;
   }
 
   /** The pushes that are taken next. They stay. */

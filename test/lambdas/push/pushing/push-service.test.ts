@@ -50,6 +50,15 @@ test('a push service without queued pushes, or at its limit, does not come', () 
   expect(nextToStart([empty, atLimit], 0)).toBeUndefined();
 });
 
+test('further recipients wait for a push service that only the pace holds up, and not for one that is slow', () => {
+  const [held, slow] = [service(9, 0), service(9, 1)];
+  const [recipient] = recipientsAt(fcm, 1);
+  start(held);
+  held.ended({ recipient } as Push, { kind: 'delivered' }, 60, 60, 0);
+  expect(held.isBusy(5000, 4)).toBe(true);
+  expect(slow.isBusy(5000, 4)).toBe(false);
+});
+
 describe('the limit of pushes in flight', () => {
   const delivered: Outcome = { kind: 'delivered' };
   const failing: Outcome = { kind: 'transient', reason: 'unavailable' };
