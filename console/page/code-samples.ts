@@ -51,7 +51,10 @@ ${respondAsync ? "  -H 'Prefer: respond-async' \\\n" : ''}\
   --data-binary ${shellString(json)}
 `;
 
-/** JSON is JavaScript, but that this name alone would set the prototype. */
+/**
+ * JSON is JavaScript, but that this name alone would set the prototype. Within a string, a quotation mark has a
+ * backslash before it.
+ */
 const node = ({ baseUrl, projectId, json, respondAsync }: Program) => `\
 import { CarillonServer } from 'carillon/server';
 
@@ -61,7 +64,7 @@ const carillon = new CarillonServer({
   secretKey: process.env.CARILLON_SECRET_KEY,
 });
 
-const notification = ${json.replaceAll('"__proto__":', '["__proto__"]:')};
+const notification = ${json.replace(/(?<!\\)"__proto__":/g, '["__proto__"]:')};
 
 // After a failure, repeats it with the same key:
 // docs/sending.md#nodejs

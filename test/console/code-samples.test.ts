@@ -15,6 +15,8 @@ const hostile = [
 const text = fc.string({
   unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary' })),
 });
+/** The name that sets a prototype, and others that only end with it. */
+const prototypes = String.raw`{ "__proto__": { "a": 1 }, "0": [], "e": {}, "\"__proto__": 1, "\\\"__proto__": 2 }`;
 const data = fc.dictionary(text, fc.jsonValue({ stringUnit: 'binary' }));
 const notifications: fc.Arbitrary<SendRequest> = fc.record(
   {
@@ -23,7 +25,7 @@ const notifications: fc.Arbitrary<SendRequest> = fc.record(
     url: fc.webUrl(),
     actions: fc.array(fc.record({ action: text, title: text }), { maxLength: 2 }),
     userIds: fc.array(text, { minLength: 1, maxLength: 3 }),
-    data: fc.oneof(data, fc.constant(JSON.parse('{ "__proto__": { "a": 1 }, "0": [], "e": {} }'))),
+    data: fc.oneof(data, fc.constant(JSON.parse(prototypes))),
     silent: fc.boolean(),
     ttl: fc.nat(),
   },
@@ -49,7 +51,7 @@ async function expectToSendTheForm(
     );
   });
   // One run of the interpreter for many samples, and none to shrink them: it starts slowly.
-  await fc.assert(property, { numRuns: 3, endOnFailure: true });
+  await fc.assert(property, { seed: 1, numRuns: 3, endOnFailure: true });
 }
 
 function run(command: string, args: readonly string[], input: string): string {
