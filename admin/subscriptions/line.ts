@@ -36,7 +36,8 @@ export function lineReader(
   clock: () => Date,
   assumedKey?: string,
 ): ReadLine {
-  const { userIdSignature: _, ...fields } = subscribeSchema(extraOrigins).shape;
+  // Of a request, and not of a subscription.
+  const { userIdSignature: _, renewal: __, ...fields } = subscribeSchema(extraOrigins).shape;
   const shape = {
     ...fields,
     // Nobody is not said, but left out.

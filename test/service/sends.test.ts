@@ -262,6 +262,7 @@ test('a caller that does not wait gets the id, and reads the counts later', asyn
     removed: 1,
     failed: 1,
     failures: { vapid_refused: 1 },
+    removals: { [new URL(browsers[0]!.endpoint).origin]: 1 },
     shown: 0,
     clicked: 0,
   });
