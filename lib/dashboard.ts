@@ -52,6 +52,7 @@ export class Dashboard extends Construct {
               'failing',
               'refused',
               'vapidRefused',
+              'unconfirmed',
               'unreached',
               'interrupted',
               'invocationsThrottled',

@@ -55,7 +55,12 @@ async function subscribe(count: number, vapidPairNumber: number): Promise<void> 
 /** The pairs of the stored subscriptions, and their counter. */
 async function stored() {
   const range = { from: 0, to: positionCount };
-  const options = { limit: 1000, consistent: true, conditions: {}, sentAt: 0 };
+  const options = {
+    limit: 1000,
+    consistent: true,
+    conditions: {},
+    sentAt: Date.parse('2126-01-01'),
+  };
   const audiences = audienceStore(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE);
   const { recipients } = await audiences.everyone(ref, range, options);
   const { subscribers } = await registry.usage(projectId);

@@ -1,4 +1,4 @@
-import { ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -172,34 +172,32 @@ test('a paused project sends nothing with any key, what ran is stopped, and it c
   expect(next.status).toBe(201);
 });
 
-test('a send that was interrupted is not continued while its project is paused', async () => {
+test('a send that was interrupted is stopped, and not continued, while its project is paused', async () => {
   const { project, browsers } = await projectWithBrowsers(1);
   const key = { 'idempotency-key': 'order-1' };
   const { body } = await operator.service.send(project, { title: 'T' }, key);
-  const { tables } = operator.service.stack.dynamodb;
-  const change = (TableName: string, Key: object, UpdateExpression: string) =>
-    operator.service.dynamo.send(
-      new UpdateCommand({
-        TableName,
-        Key,
-        UpdateExpression,
-        ExpressionAttributeValues: { ':past': 1 },
-      }),
-    );
-  await change(
-    tables.DELIVERIES_TABLE,
-    { id: sliceId(body.id, 0) },
-    'SET leasedUntil = :past REMOVE ended, isRead',
-  );
-  const { Items = [] } = await operator.service.dynamo.send(
-    new ScanCommand({ TableName: tables.NOTIFICATIONS_TABLE }),
-  );
+  const { dynamo, stack } = operator.service;
+  const { DELIVERIES_TABLE, NOTIFICATIONS_TABLE } = stack.dynamodb.tables;
+  // As if the request had died before its first push.
+  const slice = { TableName: DELIVERIES_TABLE, Key: { id: sliceId(body.id, 0) } };
+  await dynamo.send(new DeleteCommand(slice));
+  const { Items = [] } = await dynamo.send(new ScanCommand({ TableName: NOTIFICATIONS_TABLE }));
   const item = Items.find(({ projectRef, ownedAt }) => projectRef === project.ref && ownedAt);
   const { projectRef, notificationId } = item!;
-  await change(tables.NOTIFICATIONS_TABLE, { projectRef, notificationId }, 'SET ownedAt = :past');
+  await dynamo.send(
+    new UpdateCommand({
+      TableName: NOTIFICATIONS_TABLE,
+      Key: { projectRef, notificationId },
+      UpdateExpression: 'SET ownedAt = :past',
+      ExpressionAttributeValues: { ':past': 1 },
+    }),
+  );
   await runJson(['pause', project.projectId]);
   const repeated = await operator.service.send(project, { title: 'T' }, key);
-  expect(repeated).toMatchObject({ status: 403, body: { error: { code: 'project_paused' } } });
+  expect(repeated).toMatchObject({
+    status: 201,
+    body: { id: body.id, status: 'stopped', attempted: 0, unreached: 1 },
+  });
   expect(received(browsers)).toBe(1);
 });
 
