@@ -74,7 +74,7 @@ export class CarillonServer extends ProjectClient {
     if ('document' in globalThis) {
       throw invalidOption(
         'secretKey',
-        'a secret key must never be in a page, where everyone can read it; call CarillonServer on your server',
+        'everyone can read a secret key in a page; call CarillonServer on your server',
       );
     }
     expectKnown(options, optionNames);

@@ -32,6 +32,7 @@ test.each<[Partial<Release>, string]>([
 test.each(Object.entries(JSON.parse(readFileSync('releases/slices.json', 'utf8'))))(
   'a slice of the last release is read without loss: %s',
   (_, slice) => {
-    expect(sliceSchema.parse(slice)).toEqual(slice);
+    // What a new field gets by default is no loss.
+    expect(sliceSchema.parse(slice)).toMatchObject(slice as object);
   },
 );

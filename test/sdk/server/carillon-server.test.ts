@@ -365,7 +365,7 @@ test.each(['', 'two words', 'é', 'k'.repeat(256)])(
 test('in a page, the client refuses to run', () => {
   Reflect.set(globalThis, 'document', {});
   try {
-    expect(() => new CarillonServer(valid)).toThrow('must never be in a page');
+    expect(() => new CarillonServer(valid)).toThrow('everyone can read a secret key in a page');
   } finally {
     Reflect.deleteProperty(globalThis, 'document');
   }
