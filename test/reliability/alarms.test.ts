@@ -335,6 +335,16 @@ const harmless: readonly Case[] = [
     },
   ],
   [
+    'SendsRefused',
+    'the last send below the cap is repeated, and wrong ones are refused',
+    async () => {
+      const capped = await service.createProject({ monthlySendCap: 1 });
+      const headers = { 'idempotency-key': randomUUID() };
+      for (const title of ['T', 'T', 'Other']) await service.send(capped, { title }, headers);
+      await service.send({ ...capped, secretKey: project.secretKey }, { title: 'T' });
+    },
+  ],
+  [
     'CountsDisagree',
     'intact counts are sent, read, listed and repeated',
     async () => {
