@@ -42,7 +42,7 @@ async function store(endpoint: string): Promise<void> {
   const { SUBSCRIPTIONS_TABLE, USAGE_TABLE } = service.stack.dynamodb.tables;
   const { ref } = project;
   const stored = recipient({ endpoint, keys });
-  const Item = { ...stored, ...subscriptionKey(ref, stored.endpointHash) };
+  const Item = { ...stored, ...subscriptionKey(ref, stored.endpointHash), createdAt: Date.now() };
   await service.dynamo.send(new PutCommand({ TableName: SUBSCRIPTIONS_TABLE, Item }));
   await service.dynamo.send(
     new UpdateCommand({
