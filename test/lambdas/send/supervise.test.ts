@@ -528,7 +528,7 @@ describe('a repetition of an asynchronous request', () => {
     const events: Slice[] = [];
     const starter = { start: async (slice: Slice) => events.push(slice) > 0 };
     await setup.send({ idempotencyKey, ...first }, { ...setup.deps, starter });
-    expect(await sendKeyed(setup, first)).toMatchObject(inProgress);
+    expect(await sendKeyed(setup, first)).toMatchObject({ ...inProgress, retryAfterSeconds: 2 });
     for (const slice of events) setup.deliverElsewhere(slice);
     expect(await sendKeyed(setup, first)).toMatchObject({ kind: 'accepted' });
   });
