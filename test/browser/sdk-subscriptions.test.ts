@@ -54,12 +54,8 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
         .replace(project.projectId, other.projectId),
     );
     const tab = await session.open(`${site.origin}/`);
-    const [moved] = await until('the subscription in the other project', async () => {
-      const subscriptions = await session.stack.subscriptions(other);
-      return subscriptions.length > 0 && subscriptions;
-    });
-    expect(moved!.endpoint).not.toBe(endpoint);
-    expect(await tab.endpoint()).toBe(moved!.endpoint);
+    const moved = await session.stack.onlyOtherThan(endpoint, other);
+    expect(moved).toEqual({ endpoint: await tab.endpoint(), userId: 'ada' });
     await until('no subscription in the first project', async () => {
       return (await session.stack.subscriptions(project)).length === 0;
     });
