@@ -111,7 +111,10 @@ function call(
       isSettled = true;
       signal?.removeEventListener('abort', abort);
       run.hasLostCall = isFault;
-      if (isSliceWrite(command)) run.hasLostWrite = isFault;
+      if (isSliceWrite(command)) {
+        const { id } = (command.input as { readonly Key: { readonly id: string } }).Key;
+        run.sliceWrites.push({ id, calledAt, isLost: isFault });
+      }
       if ('error' in outcome) reject(outcome.error);
       else resolve(outcome.value);
     };

@@ -111,8 +111,9 @@ const breakages: Readonly<
     })),
   ],
   interruptedIsLost: [
-    'a recipient counts as pending until the end',
-    writes((write) => withValues(write, { ':claimed': claimedIn(write) + 1 })),
+    'a function forgets its counts when its slice is stopped',
+    { world: endLeasesOfStopped },
+    'slow push',
   ],
   deathIsCheap: [
     'a chunk has all recipients',
@@ -500,6 +501,19 @@ function deliverUnread(world: World): void {
     if (!isRead || unread > 0 || !result.Items?.length) return result;
     unread = 1;
     return { ...result, Items: result.Items.slice(1) };
+  });
+}
+
+/** Who is refused because of a stop reads that its lease has ended. */
+function endLeasesOfStopped(world: World): void {
+  executing(world, (command, execute) => {
+    try {
+      return execute(command);
+    } catch (error) {
+      const { Item } = error as { Item?: Item };
+      if (!isSliceWrite(command) || Item?.stoppedAt === undefined) throw error;
+      throw Object.assign(error as Error, { Item: { ...Item, leasedUntil: 0 } });
+    }
   });
 }
 

@@ -1,7 +1,7 @@
 import { tables } from './database/memory-database.ts';
 import type { Random } from './time/random.ts';
 import { type Timers, timers } from './time/timers.ts';
-import type { Span, World } from './world.ts';
+import type { EndedWrite, Span, World } from './world.ts';
 
 /** How a function ended. */
 export type Outcome<Result> =
@@ -28,16 +28,16 @@ export class Invocation implements Timers {
   readonly random: Random;
   readonly sleep: Timers['sleep'];
   readonly abortAfter: Timers['abortAfter'];
-  /** Whether a fault was the end of its last call to write a slice. */
-  hasLostWrite = false;
-  /** The same of its last call to the database. */
+  /** Its writes of slices, in the order in which they ended. */
+  readonly sliceWrites: EndedWrite[] = [];
+  /** Whether a fault was the end of its last call to the database. */
   hasLostCall = false;
   readonly #world: World;
   readonly #startedAt: number;
   /** The spans in which it has no connection to the database, or to this table of it. */
   readonly #cutOff: (Span & { readonly table: string | undefined })[] = [];
-  /** Epoch ms until which it stands still. */
-  #pausedUntil = 0;
+  /** When it stands still. */
+  #pause: Span | undefined;
   #isAlive = true;
   #onDeath = () => {};
 
@@ -53,6 +53,11 @@ export class Invocation implements Timers {
     this.abortAfter = abortAfter;
   }
 
+  /** Whether a fault was the end of its last write of a slice. */
+  get hasLostWrite(): boolean {
+    return this.sliceWrites.at(-1)?.isLost ?? false;
+  }
+
   get isAlive(): boolean {
     return this.#isAlive;
   }
@@ -63,7 +68,7 @@ export class Invocation implements Timers {
     const { scheduler } = this.#world;
     const happen = (): void => {
       if (!this.#isAlive || !isWanted) return;
-      const pauseMs = this.#pausedUntil - scheduler.now;
+      const pauseMs = (this.#pause?.to ?? 0) - scheduler.now;
       if (pauseMs > 0) scheduler.after(pauseMs, happen);
       else act();
     };
@@ -106,7 +111,7 @@ export class Invocation implements Timers {
       // Also while it stands still.
       this.#world.scheduler.after(timeoutMs, () => {
         if (!this.#isAlive) return;
-        if (this.#pausedUntil === 0 && isFunction) this.#world.timeOuts.push(this.name);
+        if (this.#pause === undefined && isFunction) this.#world.timeOuts.push(this.name);
         this.die('its time is over');
       });
       if (faults.occurs('crash while pushing')) {
@@ -117,7 +122,7 @@ export class Invocation implements Timers {
           const ms = this.random.latency(500, longestPauseMs);
           this.note(() => `stands still for ${ms.toFixed(0)} ms`);
           this.disturb(ms);
-          this.#pausedUntil = this.#world.now + ms;
+          this.#pause = { from: this.#world.now, to: this.#world.now + ms };
         });
       }
       const someCutOff = (table?: string) =>
@@ -165,11 +170,10 @@ export class Invocation implements Timers {
 
   #end(death: string | undefined): void {
     this.#isAlive = false;
-    const { name, requestId, hasLostWrite: lostLastWrite, hasLostCall: isWithoutDatabase } = this;
+    const { name, requestId, sliceWrites, hasLostCall: isWithoutDatabase } = this;
     const span = { from: this.#startedAt, to: this.#world.now };
-    const hasPaused = this.#pausedUntil > 0;
     this.#world.ended.set(name, {
-      ...{ ...span, requestId, death, lostLastWrite, isWithoutDatabase, hasPaused },
+      ...{ ...span, requestId, death, sliceWrites, isWithoutDatabase, pause: this.#pause },
     });
   }
 }

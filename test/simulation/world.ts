@@ -114,12 +114,21 @@ export interface EndedRun extends Span {
   readonly requestId: string;
   /** Why it died, if it did. */
   readonly death: string | undefined;
-  /** Whether a fault was the end of its last call to write a slice. */
-  readonly lostLastWrite: boolean;
+  readonly sliceWrites: readonly EndedWrite[];
   /** Whether a fault was the end of its last call to the database. */
   readonly isWithoutDatabase: boolean;
-  /** Whether it stood still, so that another one may have taken what it had. */
-  readonly hasPaused: boolean;
+  /** When it stood still, so that another one may have taken what it had. */
+  readonly pause: Span | undefined;
+}
+
+/** A call to write a slice, and how it ended. */
+export interface EndedWrite {
+  /** Of the slice. */
+  readonly id: string;
+  /** Epoch ms. */
+  readonly calledAt: number;
+  /** By a fault: it is not known whether it is stored. */
+  readonly isLost: boolean;
 }
 
 /** Epoch ms: runs begin shortly before. */

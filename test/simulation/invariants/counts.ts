@@ -8,6 +8,7 @@ import {
   attemptsOf,
   callOf,
   callsOf,
+  clockDifferenceMs,
   formerUserMs,
   grouped,
   hasPassed,
@@ -25,7 +26,7 @@ import {
   usersOfBrowser,
 } from '../report.ts';
 import type { Report } from '../simulation.ts';
-import { everyone, type PushAttempt, type SliceVersion } from '../world.ts';
+import { type EndedRun, everyone, type PushAttempt, type SliceVersion } from '../world.ts';
 import { nothing, ofFinal, removed, type Verdict, verdict } from './verdicts.ts';
 
 /** Of a chunk, and of those that still wait when it is read. */
@@ -89,7 +90,8 @@ function isStored(report: Report, { notificationId, slice, run, heardAt }: PushA
 
 /**
  * `interrupted` are those whom an invocation has claimed and has not stored what became of them: because it died,
- * because its last write failed, or because it stood still and another one took the slice.
+ * because its last write failed, or because it could not write before its lease ended. After that its counts are
+ * refused: another one may have taken the slice, or a stop has made them final.
  */
 function interruptedIsLost(report: Report): Verdict[] {
   return ofFinal(report, ({ id, failures = {} }) => {
@@ -98,9 +100,9 @@ function interruptedIsLost(report: Report): Verdict[] {
       .filter((version) => pendingIn(version) > 0);
     const { interrupted = 0 } = failures;
     const pending = sum(left.map(pendingIn));
-    const whole = left.find(({ holder }) => {
-      const run = report.world.ended.get(holder!);
-      return run?.death === undefined && !run?.lostLastWrite && !run?.hasPaused;
+    const whole = left.find((version) => {
+      const run = report.world.ended.get(version.holder!);
+      return run?.death === undefined && !(run && isKeptFromWriting(run, version));
     });
     return [
       verdict(
@@ -113,6 +115,20 @@ function interruptedIsLost(report: Report): Verdict[] {
       ),
     ];
   });
+}
+
+/**
+ * Whether a fault was the end of a run's last write of a slice, or of its last one in the lease that a version of the
+ * slice gives it; or whether it stood still when that lease ended.
+ */
+function isKeptFromWriting({ sliceWrites, pause }: EndedRun, { item }: SliceVersion): boolean {
+  // By its own clock.
+  const leasedUntil = item.leasedUntil as number;
+  const [from, to] = [leasedUntil - clockDifferenceMs, leasedUntil + clockDifferenceMs];
+  const own = sliceWrites.filter(({ id }) => id === item.id);
+  const inLease = own.findLast(({ calledAt }) => calledAt < from);
+  const stoodStill = pause !== undefined && pause.from < to && from < pause.to;
+  return stoodStill || [inLease, own.at(-1)].some((write) => write?.isLost);
 }
 
 /**
