@@ -155,9 +155,7 @@ export function stoppedText(notification: SentNotification, dryRun?: true | unde
   const size = audienceSize(notification);
   const got = `${countText(delivered)} of ${countOf(size, 'subscriber')} got it.`;
   if (delivered === 0) return `${what}. ${got}\n`;
-  const correction =
-    tag === undefined
-      ? 'It has no tag, so a correction appears beside it.'
-      : `A correction with the tag "${printable(tag)}" replaces it.`;
+  // The service worker shows a message without a tag under its id.
+  const correction = `A correction with the tag "${printable(tag ?? id)}" replaces it.`;
   return `${what}. ${got} It cannot be taken back. ${correction}\n`;
 }
