@@ -19,7 +19,8 @@ describeWithSdk('sites that install the npm package', (session) => {
 
   beforeAll(async () => {
     examples = await prepareExamples(session.stack, session.stack.demo);
-  });
+    // npm installs the package.
+  }, 240_000);
 
   afterAll(() => examples?.remove());
 
