@@ -15,7 +15,7 @@ const suites = {
     maxWorkers: 3,
   },
   // Each test runs the CDK's own command, which takes some seconds.
-  deploy: { testTimeout: 120_000 },
+  deploy: { testTimeout: 300_000 },
   runtime: { testTimeout: 300_000 },
   wordpress: { testTimeout: 300_000, forceExit: true },
   // Installs from the npm registry, and builds twice.
