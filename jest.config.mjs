@@ -4,7 +4,7 @@ const root = '<rootDir>/test';
 const suites = {
   browser: {
     globalSetup: `${root}/browser/global-setup.ts`,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     // esbuild's process may outlive the worker that started it, and holds its output open.
     forceExit: true,
   },
