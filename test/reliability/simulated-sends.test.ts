@@ -9,7 +9,7 @@ const leastRunsPerFault = 100;
  * RUNS=1 for the run of one `SEED`, MINUTES=60 for as many as that time allows, FAVOURED for faults at their highest
  * rates, with commas.
  */
-const { RUNS = '1300', MINUTES = '0', FAVOURED = '' } = process.env;
+const { RUNS = '650', MINUTES = '0', FAVOURED = '' } = process.env;
 const minutes = Number(MINUTES);
 const runs = minutes > 0 ? Number.MAX_SAFE_INTEGER : Number(RUNS);
 const favoured = faultNames.filter((fault) => FAVOURED.split(',').includes(fault));
