@@ -7,7 +7,6 @@ import { limits } from '../contract/wire/limits.ts';
 import type { ProjectRef, SetSettings, VapidKeys } from '../contract/wire/project.ts';
 import type { AudienceCounts } from '../contract/wire/project-result.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
-import { countAudience, subscriptionSample } from '../lambdas/store/audience.ts';
 import {
   forgetCap,
   monthCounter,
@@ -18,6 +17,7 @@ import {
   utcMonth,
 } from '../lambdas/store/counters.ts';
 import type { MemberItem, ProjectItem } from '../lambdas/store/items.ts';
+import { countAudience, subscriptionSample } from '../lambdas/store/subscription-sample.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { closeCounter, openCounter } from './store/closed-counters.ts';
 import { type RemovalOptions, type RemovedItems, removeProject } from './store/project-removal.ts';

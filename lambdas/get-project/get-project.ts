@@ -11,8 +11,8 @@ import {
   type ProjectResult,
 } from '../../contract/wire/project-result.ts';
 import type { CountChecker } from '../results/count-checker.ts';
-import { countAudience, type subscriptionSample } from '../store/audience.ts';
 import { type projectUsage, utcMonth } from '../store/counters.ts';
+import { countAudience, type subscriptionSample } from '../store/subscription-sample.ts';
 
 export interface ProjectDependencies {
   readonly sample: ReturnType<typeof subscriptionSample>;

@@ -6,8 +6,8 @@ import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { countChecker } from '../results/count-checker.ts';
 import { routeFunction } from '../route-function.ts';
-import { subscriptionSample } from '../store/audience.ts';
 import { projectUsage } from '../store/counters.ts';
+import { subscriptionSample } from '../store/subscription-sample.ts';
 import { getProject } from './get-project.ts';
 
 export function createHandler(host: Host) {

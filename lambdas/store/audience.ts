@@ -3,7 +3,6 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   paginateQuery,
-  QueryCommand,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
@@ -12,12 +11,9 @@ import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
-import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
-import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
   hashRanges,
-  partCount,
   positionOf,
   projectPart,
   projectUser,
@@ -279,14 +275,13 @@ function readTo({
   return last === undefined ? before : positionIn(query, last);
 }
 
-type Filter = (
-  given: never,
-  sentAt: number,
-) => {
+interface Filter {
   readonly expression: string;
   readonly values: Readonly<Record<string, unknown>>;
   readonly holds: (item: Judged) => boolean;
-};
+}
+
+type FilterOf = (given: never, sentAt: number) => Filter;
 
 /** For each condition: the filter of the items that meet it, for DynamoDB and for items that were read by their keys. */
 const filters = {
@@ -300,23 +295,23 @@ const filters = {
     values: { ':seenSince': seenSince(sentAt, days) },
     holds: ({ updatedAt }) => updatedAt >= seenSince(sentAt, days),
   }),
-} satisfies Record<keyof Conditions, Filter>;
+} satisfies Record<keyof Conditions, FilterOf>;
 
 /** Who has subscribed after the send is in no audience: attempts that continue it may come half an hour later. */
-const created: Filter = (_, sentAt) => {
+function created(sentAt: number): Filter {
   const createdBefore = sentAt + sliceTimeline.createdWithinMs;
   return {
     expression: 'createdAt <= :createdBefore',
     values: { ':createdBefore': createdBefore },
     holds: ({ createdAt }) => createdAt <= createdBefore,
   };
-};
+}
 
 function givenFilters(conditions: Conditions, sentAt: number) {
   const given = Object.entries(conditions).map(([name, value]) =>
-    (filters[name as keyof Conditions] as Filter)(value as never, sentAt),
+    (filters[name as keyof Conditions] as FilterOf)(value as never, sentAt),
   );
-  return [created(undefined as never, sentAt), ...given];
+  return [created(sentAt), ...given];
 }
 
 /** DynamoDB applies it to the items that it has read: it saves transfer and memory, and no read units. */
@@ -424,65 +419,4 @@ export async function removeFound(
     }
   }
   return removed;
-}
-
-type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels' | 'origin'>;
-
-const counted = projection<Counted>({ updatedAt: true, channels: true, origin: true });
-
-/** Subscriptions of a sample: all of a project with fewer. */
-const sampleSize = 1000;
-
-/**
- * Reads a sample of a project's subscriptions, the same number from each partition. The hashes of endpoints, in
- * whose order they are read, are evenly distributed.
- */
-export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string) {
-  return async (project: ProjectRef, abortSignal?: AbortSignal): Promise<readonly Counted[]> => {
-    const parts = await Promise.all(
-      Array.from({ length: partCount }, async (_, part) => {
-        const { Items = [] } = await dynamo.send(
-          new QueryCommand({
-            TableName: table,
-            KeyConditionExpression: 'projectPart = :part',
-            ExpressionAttributeValues: { ':part': projectPart(project, part) },
-            ...counted,
-            Limit: sampleSize / partCount,
-          }),
-          { abortSignal },
-        );
-        return Items as Counted[];
-      }),
-    );
-    return parts.flat();
-  };
-}
-
-/** Counts how many subscriptions a send with each condition would select, and those of each push service. */
-export function countAudience(subscriptions: readonly Counted[], now: Date): AudienceCounts {
-  const isSeen = (days: string) => {
-    const since = seenSince(now.getTime(), Number(days));
-    return ({ updatedAt }: Counted) => updatedAt >= since;
-  };
-  const countBy = (keysOf: (one: Counted) => readonly string[], of = subscriptions) => {
-    const counts = new Map<string, number>();
-    for (const key of of.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
-    return counts;
-  };
-  // Also of an origin that the deployment no longer accepts.
-  const serviceOf = ({ origin }: Counted) => [pushServiceOf(origin, []) ?? origin];
-  const seen = countBy(serviceOf, subscriptions.filter(isSeen('30')));
-  return {
-    subscribers: subscriptions.length,
-    seenWithinDays: Object.fromEntries(
-      countedDays.map((days) => [days, subscriptions.filter(isSeen(days)).length]),
-    ) as AudienceCounts['seenWithinDays'],
-    channels: Object.fromEntries(countBy(({ channels = [] }) => channels)),
-    pushServices: Object.fromEntries(
-      [...countBy(serviceOf)].map(([name, subscribers]) => [
-        name,
-        { subscribers, seenWithin30Days: seen.get(name) ?? 0 },
-      ]),
-    ),
-  };
 }
