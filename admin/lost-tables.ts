@@ -16,6 +16,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { serviceTag } from '../contract/infrastructure/stack-name.ts';
 import {
   byUser,
+  constructIdOf,
   type TableKey,
   type TableName,
   tableKeys,
@@ -72,6 +73,11 @@ export async function lostTables(deps: TablesDependencies): Promise<readonly Los
       backup: newest && { arn: newest.BackupArn!, time: newest.BackupCreationDateTime! },
     };
   });
+}
+
+/** Lost tables as messages name them. */
+export function lostTableNames(lost: readonly LostTable[]): string {
+  return lost.map(({ table, name }) => `${constructIdOf(table)} ("${name}")`).join(', ');
 }
 
 /** The backups that AWS makes of tables with point-in-time recovery when they are deleted, and keeps for 35 days. */

@@ -1,23 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import * as z from 'zod';
-import type { DeployedSettings } from '../contract/infrastructure/environment.ts';
 import { projectIdPattern } from '../contract/wire/formats.ts';
 import { type SubscriptionItem, subscriptionKey } from '../lambdas/store/items.ts';
 import { CommandError } from './errors.ts';
 import { type ArrivingProject, haveSameKeys } from './store/arriving-project.ts';
-
-/** The limits of a deployment, which hold where a project has none of its own. */
-const deployedLimits = ['SUBSCRIBER_CAP', 'MONTHLY_SEND_CAP', 'RATE_LIMIT_PER_MINUTE'] as const;
-export type DeployedLimits = Pick<DeployedSettings, (typeof deployedLimits)[number]>;
-
-/** What the first line of a file says. */
-export interface FileHeader {
-  readonly projectId: string;
-  /** ISO 8601. */
-  readonly exportedAt: string;
-  /** Of the deployment that it comes from. */
-  readonly limits: DeployedLimits;
-}
 
 const format = 'carillon project';
 const version = 1;
@@ -27,12 +13,16 @@ const headerSchema = z.object({
   version: z.literal(version),
   projectId: z.string().regex(projectIdPattern),
   exportedAt: z.iso.datetime(),
+  // Of the deployment that it comes from. They hold where a project has none of its own.
   limits: z.object({
     SUBSCRIBER_CAP: z.number(),
     MONTHLY_SEND_CAP: z.number(),
     RATE_LIMIT_PER_MINUTE: z.number(),
   }),
 });
+
+/** What the first line of a file says. */
+export type FileHeader = Readonly<Omit<z.infer<typeof headerSchema>, 'format' | 'version'>>;
 
 /**
  * The file of a project, as text: a line of JSON for each item, as the tables have it, so that it travels whole. The last

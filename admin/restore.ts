@@ -76,6 +76,7 @@ async function findProject(
   const arrives = isMark && stored.arrives === true && stored.ref === ref;
   if (isMark && !arrives) throw removalIncomplete(projectId);
   const present = isMark ? undefined : stored;
+  const isCounted = (await own.usageOf(ref)).subscribers !== undefined;
   const state =
     present !== undefined
       ? present.ref === ref
@@ -100,7 +101,6 @@ async function findProject(
     );
   }
   const { months, subscribers = 0 } = await source.usageOf(ref);
-  const hasCounter = (await own.usageOf(ref)).subscribers !== undefined;
   return {
     arriving: {
       ...{ project, vapidKey, identityKey, months },
@@ -110,14 +110,13 @@ async function findProject(
     lacks: [
       ...(ownKeys?.vapidKey === undefined ? (['vapidKey'] as const) : []),
       ...(ownKeys?.identityKey === undefined ? (['identityKey'] as const) : []),
-      ...(hasCounter ? [] : (['counters'] as const)),
+      ...(isCounted ? [] : (['counters'] as const)),
     ],
   };
 
   /** Whether the project was deleted with all that it had. */
   async function isGone(): Promise<boolean> {
-    const { subscribers } = await own.usageOf(ref);
-    return subscribers === undefined && (await countSubscriptions({ dynamo, tables }, ref)) === 0;
+    return !isCounted && (await countSubscriptions({ dynamo, tables }, ref)) === 0;
   }
 }
 

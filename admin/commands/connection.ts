@@ -109,9 +109,10 @@ async function connectDeployed(service: string, region: string | undefined): Pro
   const { baseUrl, settings, quotas, ...tables } = outputs;
   const dynamo = openTables(config);
   const path = service.split('/');
+  const serviceName = serviceNameOf(path);
   const aws = awsFacts({
     stack: path[0]!,
-    service: serviceNameOf(path),
+    service: serviceName,
     quotas: parse('quotas', quotas, service, (json) => quotasSchema.parse(json)),
     cloudFormation,
   });
@@ -123,7 +124,7 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     ),
     functions: lambdaFacts(new LambdaClient(config), aws.functionNames),
     aws,
-    service: serviceNameOf(path),
+    service: serviceName,
     pushService: 'wss://push.services.mozilla.com',
   });
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { limitText } from '../../contract/wording/setting-texts.ts';
 import { CommandError, ProjectNotFound } from '../errors.ts';
@@ -14,7 +13,7 @@ import { newCommand } from '../terminal/command-line.ts';
 import { fieldLines, formatTime } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, projectCommand, type RunOnStack } from './command.ts';
-import { writeCompleteFile } from './subscriptions.ts';
+import { confirmReplacement, writeCompleteFile } from './subscriptions.ts';
 
 export function exportCommand(runOnStack: RunOnStack): Command {
   return projectCommand(
@@ -34,10 +33,7 @@ export function exportCommand(runOnStack: RunOnStack): Command {
           const message = `VapidKeys or IdentityKeys have nothing of "${projectId}": see docs/backup.md.`;
           throw new CommandError('keys_missing', message);
         }
-        if (existsSync(file)) {
-          const effect = `replaces the file ${printable(file)}`;
-          await confirm({ effect, expected: projectId, refusal: 'Nothing was written.' });
-        }
+        await confirmReplacement(file, projectId, confirm);
         const { months, subscribers = 0 } = await whole.usageOf(project.ref);
         const header = { projectId, exportedAt: new Date().toISOString(), limits: settings };
         const subscriptions = () => whole.subscriptionsOf(project.ref);
@@ -80,7 +76,7 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
     ...['my-site.ndjson --stack Carillon-next', 'my-site.ndjson --new-keys'],
   )
     .argument('<file>', 'file of export', readFileName)
-    .addOption(new Option('--new-keys', 'make a new secret key, and leave out the members'))
+    .option('--new-keys', 'make a new secret key, and leave out the members')
     .action((file: string, { newKeys }: { readonly newKeys?: true }) =>
       runOnStack(async (context) => {
         const { dynamo, tables, print, withBar } = context;

@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
-import { constructIdOf } from '../../contract/infrastructure/tables.ts';
 import { nearestName } from '../../contract/wire/fields.ts';
 import { deployName, programName } from '../calls.ts';
 import { CommandError, ProjectNotFound } from '../errors.ts';
-import { lostTables } from '../lost-tables.ts';
+import { lostTableNames, lostTables } from '../lost-tables.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { confirm } from '../terminal/ask.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
@@ -167,8 +166,7 @@ async function asMissingTable(
   if (error.name !== 'ResourceNotFoundException') return error;
   const lost = await lostTables({ dynamo, tables, service: undefined });
   if (lost.length === 0) return error;
-  const names = lost.map(({ table, name }) => `${constructIdOf(table)} ("${name}")`).join(', ');
-  const message = `Tables of the stack that do not exist: ${names}. Bring them back with: ${restoreCall}`;
+  const message = `Tables of the stack that do not exist: ${lostTableNames(lost)}. Bring them back with: ${restoreCall}`;
   return new CommandError('table_missing', message, { cause: error });
 }
 

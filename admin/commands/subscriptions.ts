@@ -13,7 +13,13 @@ import { pruneSubscriptions, subscriptionPages } from '../store/all-subscription
 import { applicationServerKeys } from '../store/registered-projects.ts';
 import { exportLine } from '../subscriptions/line.ts';
 import { printable, printableLines, type Terminal } from '../terminal/terminal.ts';
-import { dryRunOption, projectCommand, type RunOnStack, readOrigin } from './command.ts';
+import {
+  type Context,
+  dryRunOption,
+  projectCommand,
+  type RunOnStack,
+  readOrigin,
+} from './command.ts';
 import { importCommand } from './import.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
@@ -33,17 +39,13 @@ function exportCommand(runOnStack: RunOnStack): Command {
     .argument('[file]', 'file to write; - writes to standard output', '-')
     .option('--yes', 'replace an existing file without asking')
     .action((projectId: string, file: string) =>
-      runOnStack(async ({ registry, dynamo, tables, terminal, print, ...context }) => {
+      runOnStack(async ({ registry, dynamo, tables, terminal, print, confirm, withBar }) => {
         await registry.get(projectId);
-        if (file !== '-' && existsSync(file) && statSync(file).isFile()) {
-          const effect = `replaces the file ${printable(file)}`;
-          const refusal = 'Nothing was written.';
-          await context.confirm({ effect, expected: projectId, refusal });
-        }
+        if (file !== '-') await confirmReplacement(file, projectId, confirm);
         const { subscribers } = await registry.usage(projectId);
         const total = file === '-' ? 0 : subscribers;
         let exported = 0;
-        await context.withBar('exporting', total, (update) => {
+        await withBar('exporting', total, (update) => {
           async function* pages() {
             const table = tables.subscriptions;
             for await (const lines of exportPages(dynamo, table, registry, projectId)) {
@@ -183,6 +185,17 @@ export async function* exportPages(
       return key === undefined ? [] : [`${exportLine(ref, item, key)}\n`];
     });
   }
+}
+
+/** Asks before an existing file is replaced. What is no file is not replaced: {@link writeCompleteFile} refuses it. */
+export async function confirmReplacement(
+  file: string,
+  projectId: string,
+  confirm: Context['confirm'],
+): Promise<void> {
+  if (!existsSync(file) || !statSync(file).isFile()) return;
+  const effect = `replaces the file ${printable(file)}`;
+  await confirm({ effect, expected: projectId, refusal: 'Nothing was written.' });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { constructIdOf, tableNames } from '../../contract/infrastructure/tables.ts';
+import { constructIdOf, type TableName, tableNames } from '../../contract/infrastructure/tables.ts';
 import {
   bringBack,
   complete,
@@ -37,24 +37,21 @@ function restoreCommand(runOnStack: RunOnStack): Command {
         const lost = await lostTables(deps);
         if (lost.length > 0 && !dryRun) {
           await confirm({
-            effect: `${lost.map(planOf).join('; ')}`,
+            effect: lost.map(planOf).join('; '),
             expected: 'restore',
             label: 'word restore',
             refusal: 'Nothing was restored.',
           });
           for (const one of lost) await bringBack(deps, one);
         }
-        const completed: Record<string, readonly TableLack[]> = {};
+        const completed = new Map<TableName, readonly TableLack[]>();
         for (const table of tableNames) {
-          const isLost = lost.some((one) => one.table === table);
-          if (dryRun && isLost) continue;
-          await untilActive(tables[table], (status) =>
-            terminal.messages.write(`AWS restores ${constructIdOf(table)}: ${status}\n`),
-          );
+          if (dryRun && lost.some((one) => one.table === table)) continue;
+          await untilActive(table);
           const lacks = await lacksOf(deps, table);
           if (lacks.length === 0) continue;
           if (!dryRun) await complete(deps, table, lacks);
-          completed[table] = lacks;
+          completed.set(table, lacks);
         }
         const restored = lost.map(({ table, name, backup }) => ({
           table,
@@ -63,23 +60,24 @@ function restoreCommand(runOnStack: RunOnStack): Command {
         }));
         const lines = [
           ...lost.map((one) => `${constructIdOf(one.table)}: ${planOf(one)}\n`),
-          ...Object.entries(completed).map(
+          ...[...completed].map(
             ([table, lacks]) =>
-              `${constructIdOf(table as never)}: got ${lacks.map((lack) => lackTexts[lack]).join(', ')}\n`,
+              `${constructIdOf(table)}: got ${lacks.map((lack) => lackTexts[lack]).join(', ')}\n`,
           ),
         ];
         print(
-          { dryRun, restored, completed },
+          { dryRun, restored, completed: Object.fromEntries(completed) },
           lines.length === 0 ? 'All tables are there, and complete.\n' : lines.join(''),
         );
 
-        async function untilActive(name: string, onWait: (status: string) => void): Promise<void> {
-          let before: string | undefined;
-          for (;;) {
-            const status = (await describeTable(dynamo, name))?.TableStatus ?? 'CREATING';
+        async function untilActive(table: TableName): Promise<void> {
+          for (let isWaiting = false; ; isWaiting = true) {
+            const { TableStatus: status = 'CREATING' } =
+              (await describeTable(dynamo, tables[table])) ?? {};
             if (status !== 'CREATING') return;
-            if (status !== before) onWait(status);
-            before = status;
+            if (!isWaiting) {
+              terminal.messages.write(`AWS restores ${constructIdOf(table)}: ${status}\n`);
+            }
             await sleep(pollMs);
           }
         }

@@ -8,7 +8,7 @@ import type { Connection } from '../commands/connection.ts';
 import { outcomeText } from '../commands/notifications.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/show.ts';
 import { stackAdvice, stackStateOf } from '../deployed-stack.ts';
-import { lacksOf, lostTables } from '../lost-tables.ts';
+import { lacksOf, lostTableNames, lostTables } from '../lost-tables.ts';
 import { isCountRight } from '../recount.ts';
 import { sentNotifications } from '../sent-notifications.ts';
 import { formatTime } from '../terminal/table.ts';
@@ -151,8 +151,7 @@ export const checks: Readonly<Record<string, Check>> = {
   async tables(deployment) {
     const lost = await lostTables(deployment);
     if (lost.length > 0) {
-      const names = lost.map(({ table, name }) => `${constructIdOf(table)} ("${name}")`);
-      return problem(`Do not exist: ${names.join(', ')}. ${restoreTables}`);
+      return problem(`Do not exist: ${lostTableNames(lost)}. ${restoreTables}`);
     }
     const lacking: string[] = [];
     for (const table of tableNames) {

@@ -158,20 +158,18 @@ export async function bringProject(
   }
 }
 
-/** Puts an item, unless there is one with its key. @param key the name of a key. @returns whether there was none. */
+/** Puts an item, unless there is one with its key. @param key the name of a key. */
 export async function putIfMissing(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
   key: 'period' | 'projectId',
   Item: object,
-): Promise<boolean> {
+): Promise<void> {
   const ConditionExpression = `attribute_not_exists(${key})`;
   try {
     await dynamo.send(new PutCommand({ TableName, Item, ConditionExpression }));
-    return true;
   } catch (error) {
-    if (isConditionFailure(error)) return false;
-    throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 }
 
