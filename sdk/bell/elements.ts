@@ -42,7 +42,7 @@ export function attach(
 
 const endOfPage = () => document.body ?? document.documentElement;
 
-/** Removes the floating elements of a name: a page has them once. */
+/** What removes the floating elements of each name. A page has one of each. */
 const floating = new Map<string, () => void>();
 
 /**

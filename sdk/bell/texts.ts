@@ -52,7 +52,7 @@ export function withTexts<Texts extends object>(english: Texts, given: TextsOf<T
   return texts as Texts;
 }
 
-/** @returns what a visitor can do about a failure; empty if there is none, or if the visitor wanted it. */
+/** @returns what a visitor can do about a failure. Empty: nothing failed, or the visitor closed the browser's question. */
 export function failureText(failure: CarillonError | undefined, texts: BellTexts): string {
   switch (failure?.code) {
     case undefined:

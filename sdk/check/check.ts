@@ -38,8 +38,8 @@ const unsupportedTexts: Readonly<Record<UnsupportedReason, keyof CheckTexts>> = 
 };
 
 /**
- * Finds out why notifications may not arrive in this browser. It asks the service worker for its version, the browser
- * for a subscription if it has none, and the service for the stored registration, which it sends again; the visitor is
+ * Finds out why notifications may not arrive in this browser. It asks the service worker for its version, and sends the
+ * stored registration to the service again. A browser without a subscription is subscribed for a moment. The visitor is
  * asked nothing. It reports nothing that it could not read, and no consequence of another problem.
  * @param options as for `init`.
  * @param texts replaces texts, such as with translations.
@@ -63,11 +63,8 @@ export async function check(
   const reason = unsupportedReason(window);
   if (!add('page', reason && all[unsupportedTexts[reason]], all.supported)) return results;
   const isAllowed = add('permission', permissionProblem(all), all.allowed);
-  const isRead = await findRegistration(scope).then(
-    (registration) => ({ registration }),
-    () => undefined,
-  );
-  const registration = isRead?.registration;
+  // Null: it could not be read.
+  const registration = await findRegistration(scope).catch(() => null);
   const [kind, url = ''] = registration ? await askWorker(scope) : [];
   const file = pathOf(settings.serviceWorker);
   if (kind === 'carillon') {
@@ -76,12 +73,13 @@ export async function check(
     const expected = url === settings.serviceWorker ? 'Carillon' : file;
     const waits = registration?.waiting ? ` ${all.workerInactive}` : '';
     const values = { other: pathOf(url), scope, file: expected };
-    const problem = fill(all.workerOther + waits, values);
-    add('service worker', problem, '');
+    add('service worker', fill(all.workerOther + waits, values), '');
   } else {
     const problem = await problemOfFile(settings, all);
     if (problem || registration) add('service worker', problem ?? all.workerInactive, '');
-    else if (isRead && isAllowed) add('service worker', await missingWorker(settings, all), '');
+    else if (registration === undefined && isAllowed) {
+      add('service worker', await missingWorker(settings, all), '');
+    }
   }
   const subscription =
     isAllowed && (await registration?.pushManager.getSubscription().catch(() => null));

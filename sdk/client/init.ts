@@ -89,8 +89,9 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   /**
-   * What applies here: the newest log-in or log-out of any tab, and the channels that were registered last.
-   * @param known the stored registration, or what is known without one.
+   * What applies here: the newest log-in or log-out of any tab, and the channels that were registered last. The first
+   * argument is the stored registration, or what is known without one.
+   * @param change the choice of this call. It comes before all others.
    */
   function registrationFrom(
     { choice, saidAt = 0 }: Pick<Registration, 'choice' | 'saidAt'>,

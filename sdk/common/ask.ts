@@ -15,7 +15,7 @@ export interface VersionAnswer {
 
 /**
  * Asks another part of the site, and waits for its answer.
- * @returns undefined if there is none in this time, or it cannot be asked.
+ * @returns the answer. Undefined if none came in time, or if the question could not be sent.
  */
 export function ask<Answer>(
   ms: number,

@@ -64,7 +64,7 @@ export interface PageAnswer {
   readonly isTaken: boolean;
 }
 
-/** A channel never receives what it sends, so each listener and each event has another one. */
+/** A channel never receives what it sends, so a page listens to one, and each event is sent by another one. */
 export function openChannel(scope: string) {
   return new BroadcastChannel(`carillon ${scope}`);
 }

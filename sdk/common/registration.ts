@@ -19,10 +19,10 @@ import {
 import { pauseAfterMs, remainingMs, timing } from './timing.ts';
 
 /**
- * Registers the subscription with the service. Call it in the lock.
- * @param registration what is stored with it.
+ * Registers the subscription with the service, and stores that. Call it in the lock.
+ * @param registration the project, and what to register there.
  * @param earlier the stored registration. It is deleted only when nothing can be lost by that.
- * @param renewal unless the visitor has asked for it.
+ * @param renewal as for {@link postSubscription}. Undefined: the visitor has asked for this registration.
  */
 export async function registerSubscription(
   scope: string,
@@ -34,7 +34,8 @@ export async function registerSubscription(
 ): Promise<void> {
   const { endpoint } = subscription;
   const isRenewed = earlier?.endpoint !== endpoint;
-  const isReplaced = isRenewed || earlier.projectId !== registration.projectId;
+  const isOfOtherProject = earlier && earlier.projectId !== registration.projectId;
+  const isReplaced = isRenewed || isOfOtherProject;
   const forget = (project: ProjectAddress) =>
     // If this fails, the next send to an endpoint that has ended removes it.
     deleteSubscription(project, earlier!.endpoint, requestOnce).catch(() => {});
@@ -57,8 +58,8 @@ export async function registerSubscription(
     registeredAt: timing.now(),
   });
   if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
-  // Of another project. Another `baseUrl` may be an address of the same service.
-  if (earlier && earlier.projectId !== registration.projectId) await forget(earlier);
+  // One that differs only in its `baseUrl` stays: both may be addresses of the same service.
+  if (isOfOtherProject) await forget(earlier);
 }
 
 /**

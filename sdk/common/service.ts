@@ -51,7 +51,8 @@ export const backgroundPauseMs = 10_000;
 
 /**
  * Registers a subscription, or updates it.
- * @param subscription made with the key of the project's address, unless only that is asked whether the service has it.
+ * @param subscription made with the key of the project's address. With another key, the request only finds out whether
+ *   the service has the key of the address.
  * @param renewal whether the service keeps what the choice leaves out.
  */
 export function postSubscription(

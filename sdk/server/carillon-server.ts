@@ -160,7 +160,7 @@ function untilOver(
       const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - elapsed())));
       const signals = signal === undefined ? [timeout] : [signal, timeout];
       const result = hasResponded
-        ? await attemptOnce(AbortSignal.any(signals), onResponse)
+        ? await attemptOnce(AbortSignal.any(signals))
         : await attemptInSilence(start + silenceMs - elapsed(), (silence) =>
             attemptOnce(AbortSignal.any([...signals, silence]), onResponse),
           );

@@ -143,14 +143,15 @@ export class ProjectClient {
     const { limit, cursor } = options;
     const query = {
       ...(limit === undefined ? {} : { limit: String(limit) }),
-      ...(cursor ? { cursor } : {}),
+      ...(cursor && { cursor }),
     };
     return this.#call(routeAddresses.listNotifications, { query }, options, listOptionNames);
   }
 
   /** Reads the project, its caps and its usage. @throws {CarillonError} */
   async project(options: ProjectOptions = {}): Promise<ProjectResult> {
-    const query = { ...(options.sample && { sample: options.sample }) };
+    const { sample } = options;
+    const query = { ...(sample && { sample }) };
     return this.#call(routeAddresses.getProject, { query }, options, projectOptionNames);
   }
 

@@ -126,16 +126,11 @@ async function show(title: string, options: ShownNotification['options']): Promi
   // WebKit replaces a declarative notification only by one with `navigate`. It opens that URL on a click without a
   // `notificationclick` event, so no beacon is sent.
   const withUrl = { ...withoutImages, navigate: others.data.url };
-  const attempts: NotificationOptions[] = [{ ...options, tag }, withoutImages, withUrl];
-  const attempt = async (): Promise<void> => {
-    const [next] = attempts.splice(0, 1);
-    const showing = within(showTimeoutMs, () => registration.showNotification(title, next));
-    await showing.catch((error) => {
-      if (!attempts[0]) throw error;
-      return attempt();
-    });
-  };
-  await attempt();
+  const attempt = (next: NotificationOptions) =>
+    within(showTimeoutMs, () => registration.showNotification(title, next));
+  await attempt({ ...options, tag })
+    .catch(() => attempt(withoutImages))
+    .catch(() => attempt(withUrl));
 }
 
 /** The event's members. Some browsers leave them out or set them to null. */

@@ -67,39 +67,34 @@ function openTabs(...tabs: readonly Tab[]) {
 
 const isVisible = { visibilityState: 'visible' };
 
-test.each<[string, readonly Tab[], string, readonly string[]]>([
-  ['without a tab, a window opens', [], `${site}/a`, [`open ${site}/a`]],
+test.each<[string, readonly Tab[], readonly string[], url?: string]>([
+  ['without a tab, a window opens', [], [`open ${site}/a`]],
   [
     'a tab that was loaded at the URL, and is there, gets the focus',
     [
       { url: `${site}/`, focused: true },
       { url: `${site}/a`, place: `${site}/a` },
     ],
-    `${site}/a`,
     [`focus ${site}/a`],
   ],
   [
     'a tab that the worker does not control gets the focus if it is at the URL',
     [{ url: `${site}/a`, place: `${site}/a`, isControlled: false }],
-    `${site}/a`,
     [`focus ${site}/a`],
   ],
   [
     'a tab that was loaded at the URL, and shows another page now, is navigated',
     [{ url: `${site}/a`, place: `${site}/b` }],
-    `${site}/a`,
     [`navigate ${site}/a to ${site}/a`, `focus ${site}/a`],
   ],
   [
     'a tab that has come to the URL without loading it gets the focus',
     [{ url: `${site}/`, place: `${site}/a` }],
-    `${site}/a`,
     [`focus ${site}/`],
   ],
   [
     'a tab that does not answer is navigated, wherever it was loaded',
     [{ url: `${site}/a` }],
-    `${site}/a`,
     [`navigate ${site}/a to ${site}/a`, `focus ${site}/a`],
   ],
   [
@@ -108,19 +103,18 @@ test.each<[string, readonly Tab[], string, readonly string[]]>([
       { url: `${site}/b`, focused: true },
       { url: `${site}/a#top`, place: `${site}/a#top` },
     ],
-    `${site}/a#end`,
     [`navigate ${site}/a#top to ${site}/a#end`, `focus ${site}/a#top`],
+    `${site}/a#end`,
   ],
   [
     'another query is another page',
     [{ url: `${site}/a?b=1`, isControlled: false }],
-    `${site}/a?b=2`,
     [`open ${site}/a?b=2`],
+    `${site}/a?b=2`,
   ],
   [
     'a page that takes the click stays, and gets the focus',
     [{ url: `${site}/b`, place: `${site}/b`, isTaken: true }],
-    `${site}/a`,
     [`focus ${site}/b`],
   ],
   [
@@ -130,13 +124,11 @@ test.each<[string, readonly Tab[], string, readonly string[]]>([
       { url: `${site}/c`, ...isVisible },
       { url: `${site}/d`, ...isVisible, focused: true },
     ],
-    `${site}/a`,
     [`navigate ${site}/d to ${site}/a`, `focus ${site}/d`],
   ],
   [
     'then one that is visible',
     [{ url: `${site}/b` }, { url: `${site}/c`, ...isVisible }],
-    `${site}/a`,
     [`navigate ${site}/c to ${site}/a`, `focus ${site}/c`],
   ],
   [
@@ -145,82 +137,70 @@ test.each<[string, readonly Tab[], string, readonly string[]]>([
       { url: `${site}/a`, frameType: 'nested', focused: true, place: `${site}/a` },
       { url: `${site}/b` },
     ],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `focus ${site}/b`],
   ],
   [
     'with frames only, a window opens',
     [{ url: `${site}/a`, frameType: 'nested' }],
-    `${site}/a`,
     [`open ${site}/a`],
   ],
   [
     'a window that a page has opened is a tab',
     [{ url: `${site}/b`, frameType: 'auxiliary' }],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `focus ${site}/b`],
   ],
   [
     'a tab that cannot be navigated stays, and a window opens',
     [{ url: `${site}/b`, isControlled: false }],
-    `${site}/a`,
     [`open ${site}/a`],
   ],
   [
     'a URL on another site opens a window',
     [{ url: `${site}/b` }],
-    'https://other.example/a',
     ['open https://other.example/a'],
+    'https://other.example/a',
   ],
   [
     'a tab whose navigation takes long gets the focus meanwhile',
     [{ url: `${site}/b`, navigated: 'never' }],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `focus ${site}/b`],
   ],
   [
     'a tab that was led to another site gets the focus',
     [{ url: `${site}/b`, navigated: 'null' }],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `focus ${site}/b`],
   ],
   [
     'a tab that cannot be navigated: a window opens',
     [{ url: `${site}/b`, fails: 'navigate' }],
-    `${site}/a`,
     [`open ${site}/a`],
   ],
   [
     'a tab at the URL that cannot get the focus: a window opens',
     [{ url: `${site}/a`, place: `${site}/a`, fails: 'focus' }],
-    `${site}/a`,
     [`open ${site}/a`],
   ],
   [
     'a tab that was navigated and cannot get the focus: a window opens',
     [{ url: `${site}/b`, fails: 'focus' }],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `open ${site}/a`],
   ],
   [
     'a page that took the click and cannot get the focus: a window opens',
     [{ url: `${site}/b`, place: `${site}/b`, isTaken: true, fails: 'focus' }],
-    `${site}/a`,
     [`open ${site}/a`],
   ],
   [
     'another page cannot be told',
     [{ url: `${site}/b` }, { url: `${site}/c`, frameType: 'nested', fails: 'postMessage' }],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `focus ${site}/b`],
   ],
   [
     'a tab that cannot be asked is navigated',
     [{ url: `${site}/b`, fails: 'postMessage' }],
-    `${site}/a`,
     [`navigate ${site}/b to ${site}/a`, `focus ${site}/b`],
   ],
-])('%s', async (_, tabs, url, expected) => {
+])('%s', async (_, tabs, expected, url = `${site}/a`) => {
   const { clients, actions } = openTabs(...tabs);
   await showUrl(clients, url, `${site}/`, click);
   expect(actions).toEqual(expected);
