@@ -15,7 +15,7 @@ import {
 export interface InFlightLimits {
   readonly overall: number;
   readonly perPushService: number;
-  /** The same for the hosts together that are not known by name: they may be silent. */
+  /** The same for all hosts together that are not known by name: they may be silent. */
   readonly others: number;
   /** The limit that a push service begins with, and the lowest one for a slow push service. */
   readonly initial: number;
@@ -54,13 +54,13 @@ export interface ServiceOutcome {
 export const promptMs = 1000;
 
 /**
- * One push service of a pusher: what waits for it, and how many pushes to it may be in flight. That limit adapts to its
- * responses: one more after each prompt one, one less after each slow or failed push. Pushes in flight cannot be
- * recalled; so a slow push service never holds the connections that the others could use, and a failing one does
- * not take the processor from them. While half of all connections are free, it may have more as well.
+ * The queue of one push service, and how many of its pushes may be in flight. That limit adapts to the responses: one
+ * more after each prompt one, one less after each slow or failed push. A push in flight cannot be recalled. So a slow
+ * push service must not hold connections that the others could use, and a failing one must not take their processor
+ * time. While half of all connections are free, its limit may also grow.
  *
- * If all its latest responses are refusals (429, 406), it pauses, and its limit is 1: so one push asks. Any other response
- * ends the pause.
+ * If all its latest responses are refusals (429, 406), it pauses, and its limit is 1: so one push asks. Any other
+ * response ends the pause.
  */
 export class PushService {
   readonly name: string;
@@ -70,9 +70,12 @@ export class PushService {
   pausedUntil = 0;
   readonly #limits: InFlightLimits;
   readonly #mostInFlight: number;
-  /** What was never taken, in the order of the keys of its recipients; then what has failed, so that it has time. */
+  /**
+   * Pushes that were never taken, in the order of the keys of their recipients; then those that failed, so that time
+   * passes before their next attempt.
+   */
   readonly #queue = new Queue<Push>();
-  /** What was taken, and never sent or refused. It goes first. */
+  /** Pushes that were taken and not sent, or refused. They go first. */
   readonly #again = new Queue<Push>();
   #added = 0;
   #settled = 0;
@@ -89,7 +92,7 @@ export class PushService {
   /** Time-outs in a row by origin, of hosts that are not known by name. */
   readonly #timeouts: Map<string, number> | undefined;
 
-  /** @param isBehind whether earlier invocations have left recipients of it: then one push asks first. */
+  /** @param isBehind whether earlier invocations have left recipients of it behind: then it begins with one push. */
   constructor(name: string, limits: InFlightLimits, prepare: Prepare, isBehind = false) {
     this.name = name;
     this.prepare = prepare;
@@ -110,7 +113,7 @@ export class PushService {
     };
   }
 
-  /** Queues a push to a recipient that comes after those before. */
+  /** Queues a push. Its recipient comes after those of earlier calls. */
   add(recipient: Recipient, encrypt: EncryptFor, vapid: VapidPair, wantedAt: number): void {
     const number = this.#added++;
     this.#queue.add({ recipient, encrypt, number, vapid, wantedAt, attempts: 0, refusals: 0 });
@@ -123,7 +126,7 @@ export class PushService {
     (hasFailed ? this.#queue : this.#again).add(push);
   }
 
-  /** Pushes that wait, but for those that wait for a time. */
+  /** Pushes in the queue. Those that wait for a time are not in it. */
   get waiting(): number {
     return this.#queue.length + this.#again.length;
   }
@@ -133,17 +136,17 @@ export class PushService {
   }
 
   /**
-   * Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it, nor for
-   * hosts that are not known by name: with their few connections, prompt ones would hold up everybody.
+   * Whether it responds promptly, and more than this many pushes wait. Further recipients do not wait for a slow push
+   * service, nor for hosts that are not known by name, which have few connections.
    */
   isBusy(now: number, most: number): boolean {
     if (this.name === otherHosts) return false;
-    // With nothing in flight, it is the pace that makes its pushes wait.
+    // With nothing in flight, the pushes wait for the pace, and not for the push service.
     const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
     return isPrompt && now >= this.pausedUntil && this.waiting > most;
   }
 
-  /** The pushes that are taken next. They stay. */
+  /** The pushes that are taken next. They stay in the queue. */
   following(count: number): readonly Push[] {
     return (this.#again.length > 0 ? this.#again : this.#queue).first(count);
   }
@@ -210,7 +213,7 @@ export class PushService {
     this.#limit = 1;
   }
 
-  /** A push that was started is not sent. */
+  /** A push that was started is not sent after all. */
   notSent(): void {
     this.inFlight -= 1;
   }
@@ -235,7 +238,7 @@ export class PushService {
     this.#furthest = Math.max(this.#furthest, number);
   }
 
-  /** Whether a host is silent. It is not known by name, so its recipients are not attempted. */
+  /** Whether a host that is not known by name is silent. Its other recipients are not attempted. */
   isGivenUp(origin: string): boolean {
     return (this.#timeouts?.get(origin) ?? 0) >= this.#limits.timeoutsInARow;
   }
@@ -253,8 +256,8 @@ export class PushService {
   }
 
   /**
-   * Takes all that waits, when nothing is in flight any more.
-   * @returns what was never sent, and comes after all that was: as if it had not been added.
+   * Empties the queue at the end, when nothing is in flight.
+   * @returns `untaken`: never sent, and after all that was sent, so that it counts as not added. `passed`: the others.
    */
   drain(): { readonly passed: readonly Push[]; readonly untaken: readonly Push[] } {
     const all = [...this.#again.drain(), ...this.#queue.drain()];
@@ -325,8 +328,8 @@ export class Queue<Item> {
 }
 
 /**
- * Milliseconds of starts that may be made up for. Timers are late by some milliseconds on a busy
- * processor, and the rate could not be reached otherwise. Any second has at most 5 % more starts.
+ * Milliseconds of missed starts that may be made up for: on a busy processor, timers are some milliseconds late. Any
+ * second has at most 5 % more starts.
  */
 const catchUpMs = 50;
 
@@ -340,14 +343,14 @@ export class Pace {
     this.#nextAt = now;
   }
 
-  /** Takes a start if one is free. @returns 0 if so, otherwise ms until the next one is. */
+  /** Takes a start, if the pace allows one now. @returns 0 if so, otherwise ms until the next one. */
   start(now: number): number {
     if (now < this.#nextAt) return this.#nextAt - now;
     this.#nextAt = Math.max(this.#nextAt, now - catchUpMs) + this.#intervalMs;
     return 0;
   }
 
-  /** Gives back a start that was taken for nothing. */
+  /** Gives back a start that was not used. */
   notStarted(): void {
     this.#nextAt -= this.#intervalMs;
   }
