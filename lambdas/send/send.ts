@@ -90,7 +90,7 @@ async function begin(
       deps.sends.begin(notification, call.requestId, cap, signal),
     );
   } catch (error) {
-    return cancel(deps, sending, { states: [], isDone: false, mayHaveBegun: false, error });
+    return cancel(deps, sending, { mayHaveBegun: false, error });
   }
   switch (begun) {
     case 'project_gone':
@@ -109,7 +109,7 @@ async function begin(
         : supervision.deliver(reading));
       const outcome = outcomeOf(deps, sending, supervised);
       if (outcome !== undefined) return outcome;
-      if (hasAttempted(sending, supervised.states)) throw outcomeUnknown(sending);
+      if (supervised.hasAttempted) throw outcomeUnknown(sending);
       return cancel(deps, sending, supervised);
     }
   }
@@ -168,9 +168,7 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   const outcome = outcomeOf(deps, continued, supervised);
   if (outcome !== undefined) return outcome;
   if (respondedAsync) throw requestInProgress(1);
-  if (supervised.mayHaveBegun || hasAttempted(continued, supervised.states)) {
-    throw outcomeUnknown(continued);
-  }
+  if (supervised.mayHaveBegun || supervised.hasAttempted) throw outcomeUnknown(continued);
   // The next repetition continues.
   throw notSent(supervised.error, kept(continued));
 }
@@ -179,7 +177,7 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
 function outcomeOf(
   deps: SendDependencies,
   sending: Sending,
-  { states, isDone }: Supervised,
+  { states, isDone }: Pick<Supervised, 'states' | 'isDone'>,
 ): SendOutcome | undefined {
   if (!isDone) return undefined;
   const { notification, slices } = sending;
@@ -200,11 +198,6 @@ function respondTo(deps: SendDependencies, sending: Sending, states: SliceStates
   return { kind: 'accepted', id: notification.id, status };
 }
 
-/** Whether anybody was attempted, as far as this request knows. */
-function hasAttempted({ notification }: Sending, states: SliceStates): boolean {
-  return finalCounts(notification, states).attempted > 0;
-}
-
 /**
  * Undoes a send that has attempted nobody, so that a repeated request starts from the beginning. If that fails, a
  * repeated request continues the send.
@@ -213,7 +206,7 @@ function hasAttempted({ notification }: Sending, states: SliceStates): boolean {
 async function cancel(
   deps: SendDependencies,
   sending: Sending,
-  { mayHaveBegun, error }: Supervised,
+  { mayHaveBegun, error }: Pick<Supervised, 'mayHaveBegun' | 'error'>,
 ): Promise<SendOutcome> {
   const { call, notification, slices, endsAt } = sending;
   const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
@@ -232,7 +225,7 @@ async function cancel(
   ).catch(() => []);
   // The send was stopped, or functions are delivering it.
   const isDone = numbers.every((number) => isOver(states[number], deps.clock()));
-  const known = outcomeOf(deps, sending, { states, isDone, mayHaveBegun, error });
+  const known = outcomeOf(deps, sending, { states, isDone });
   if (known === undefined) throw outcomeUnknown(sending);
   return known;
 }

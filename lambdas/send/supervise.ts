@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { ServiceError } from '../../contract/wire/errors.ts';
 import { deadlinesOfRequest, whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { SliceDelivery } from '../deliver/deliver-slice.ts';
 import { type Chunk, Lease } from '../deliver/lease.ts';
 import { finalCounts, freeAt, isOver, type SliceStates } from '../results/summary.ts';
+import { unavailable } from '../store/dynamo.ts';
 import type { SendDependencies, Sending } from './sending.ts';
 
 /** What a request knows in the end. */
@@ -14,6 +14,8 @@ export interface Supervised {
   readonly states: SliceStates;
   /** Synchronous: whether each slice is over. Asynchronous: whether each is over or has a function. */
   readonly isDone: boolean;
+  /** Whether somebody was attempted, as far as it knows. */
+  readonly hasAttempted: boolean;
   /** Whether functions may have attempted somebody although `states` do not show it. */
   readonly mayHaveBegun: boolean;
   /** Why a slice was left early, if a call failed. */
@@ -102,7 +104,8 @@ export class Supervision {
     const { respondedAsync } = this.#sending.notification.division;
     // A function does not begin a synchronous slice after the last look.
     const mayHaveBegun = this.#hasStarted && (respondedAsync || !this.#hasLooked);
-    return { states: this.#states, isDone, mayHaveBegun, error: this.#error };
+    const [states, error, hasAttempted] = [this.#states, this.#error, this.#hasAttempted()];
+    return { states, isDone, hasAttempted, mayHaveBegun, error };
   }
 
   #reportUnlessTaken(slice: Slice): void {
@@ -117,7 +120,7 @@ export class Supervision {
       if (!this.#isFree(slice)) return;
       this.#hasStarted = true;
       if (await starter.start(slice, signal)) this.#accepted.add(slice);
-      else throw notTaken();
+      else throw unavailable(new Error('Lambda has not taken the invocation.'));
     };
     const tries = { tryMs: sliceTimeline.lambdaCallMs, signal: this.#ended.signal };
     await whileTimeIsLeft(this.#deps, this.#sending.slicesEndAt, attempt, tries).catch(() => {});
@@ -211,9 +214,4 @@ export class Supervision {
   #now(): number {
     return this.#deps.clock().getTime();
   }
-}
-
-/** So that the invocation is tried again. */
-function notTaken(): ServiceError {
-  return new ServiceError('unavailable', 'Lambda has not taken the invocation.');
 }
