@@ -304,6 +304,10 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
       await one.page.bringToFront();
       await one.click('button', 'Send to 1');
       await one.confirm();
+      if (one === other) {
+        await one.expectText('dialog[open]', '“Doors open” went out on');
+        await one.confirm();
+      }
       await one.expectView(title);
     }
     await other.page.close();
@@ -499,7 +503,7 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await tab.confirm();
     await until('it counts', () => held.length > 0);
     for (const request of held.splice(0)) await request.abort();
-    await tab.expectText('dialog[open]', 'Cannot reach Carillon. So this was not counted again.');
+    await tab.expectText('dialog[open]', 'Cannot reach Carillon. This was not counted again.');
     expect(await stored()).toEqual([]);
   });
 

@@ -184,9 +184,7 @@ test('if the database ends, it says so, and ends', async () => {
     await until('it ends', isGone);
   };
   const { code, stderr } = await start({ PORT }, [], { when: 'Press Ctrl-C', act });
-  expect(stderr).toMatch(
-    /^carillon: \S+ has ended: .+\. Run npm start again: \S+ is kept\.\n$/,
-  );
+  expect(stderr).toMatch(/^carillon: \S+ has ended: .+\. Run npm start again: \S+ is kept\.\n$/);
   expect(code).toBe(1);
 });
 
