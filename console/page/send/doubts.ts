@@ -1,5 +1,4 @@
 import { limits } from '../../../contract/wire/limits.ts';
-import type { Draft } from './draft.ts';
 
 const prefix = 'carillon doubt ';
 
@@ -8,7 +7,9 @@ const prefix = 'carillon doubt ';
  * for a day at most. They are encrypted with the key that sends them: nobody else at this computer can read what it
  * was, to whom, or from whom. Without a storage they live as long as their tab.
  */
-export function doubtStorage(key: string) {
+export function doubtStorage<Draft extends { readonly id: string; readonly attemptedAt?: number }>(
+  key: string,
+) {
   const bytes = new TextEncoder().encode(prefix + key);
   const cipher = crypto.subtle
     .digest('SHA-256', bytes)

@@ -124,7 +124,7 @@ interface DraftOptions {
 /** The draft of who is signed in, and what can be done with it. */
 export function useDraft({ owner, key, client, isLocal, queries, onSent }: DraftOptions) {
   const [storage] = useState(() => draftStorage(owner));
-  const [doubts] = useState(() => doubtStorage(key));
+  const [doubts] = useState(() => doubtStorage<Draft>(key));
   const [first] = useState(() => firstForm(isLocal));
   const [draft, setDraft] = useState(() => storage.read() ?? newDraft(first));
   // A request outlives the render that began it.
