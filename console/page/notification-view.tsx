@@ -13,6 +13,7 @@ import {
   type FailureAction,
   failureTexts,
   isLossNoticeable,
+  removedText,
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
@@ -192,7 +193,6 @@ export function Delivery({ notification }: DeliveryProps) {
   const { word, sentence } = deliveryVerdict(notification, subscribers);
   const throttled = useThrottledValue(sentence, announcedEveryMs);
   const hasSteps = word !== 'No recipients';
-  const gone = `had unsubscribed and ${removed === 1 ? 'was' : 'were'} removed`;
   return (
     <Paper component="section" aria-label="Delivery" style={{ containerType: 'inline-size' }}>
       <Inside>
@@ -203,7 +203,7 @@ export function Delivery({ notification }: DeliveryProps) {
         {hasSteps && (
           <Group gap="0.25rem 1rem" id="losses">
             {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
-            {removed > 0 && <Key color="gone">{`${countText(removed)} ${gone}`}</Key>}
+            {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
             {unreached > 0 && (
               <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
             )}
