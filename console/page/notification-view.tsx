@@ -142,12 +142,15 @@ function Actions({ notification }: DeliveryProps) {
 export function ownersText({
   title,
   delivered,
+  usersReached = delivered,
   failures: { interrupted = 0, no_response = 0 } = {},
-}: Pick<NotificationResult, 'title' | 'delivered' | 'failures'>): string | undefined {
+}: Pick<NotificationResult, 'title' | 'delivered' | 'usersReached' | 'failures'>):
+  | string
+  | undefined {
   const unknown = interrupted + no_response;
   const count = countText(unknown);
   if (delivered === 0) return unknown > 0 ? `${count} may have “${title}” already` : undefined;
-  const have = delivered === 1 ? 'One has' : `${countText(delivered)} have`;
+  const have = usersReached === 1 ? 'One has' : `${countText(usersReached)} have`;
   return `${have} “${title}” already${unknown > 0 ? `, and ${count} more may have it` : ''}`;
 }
 
@@ -156,7 +159,8 @@ function useCopy(notification: NotificationResult) {
   const { writing, href, guardDraft } = useSession();
   const earlier = ownersText(notification);
   const open = () => {
-    writing.replace(formOf(notification), earlier);
+    const form = formOf(notification);
+    writing.replace(form, { ...(earlier && { earlier }), copyOf: form });
     location.hash = href('send');
   };
   return () => guardDraft('Replace your draft?', 'Replace it', open);
