@@ -30,10 +30,10 @@ function writeJson(file: string, value: object): void {
 
 /**
  * Writes the tables of docs/reliability.md again: after `<!-- generated: promises of A B -->` the titles of the tests in
- * `A.test.ts` and `B.test.ts`.
+ * these two files of the suite.
  */
 export function withPromises(markdown: string): string {
-  const blocks = /<!-- generated: promises of (.+?) -->\n[^]*?<!-- end -->/g;
+  const blocks = /<!-- generated: promises of (.+?) -->\n[\s\S]*?<!-- end -->/g;
   return markdown.replaceAll(blocks, (_, names: string) => {
     const rows = names.split(' ').flatMap(promiseRows).join('\n');
     return `<!-- generated: promises of ${names} -->\n| Promise | Test |\n|---|---|\n${rows}\n<!-- end -->`;
