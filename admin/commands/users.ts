@@ -1,59 +1,124 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { countText } from '../../contract/text/text.ts';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { countOf, countText } from '../../contract/text/text.ts';
+import { deviceIdPattern } from '../../contract/wire/formats.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { Project } from '../../contract/wire/project.ts';
-import type { Endpoint } from '../../contract/wire/subscription.ts';
+import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { userSchema } from '../../contract/wire/user.ts';
-import {
-  eraseFound,
-  type Person,
-  personOf,
-  userSubscriptions,
-} from '../../lambdas/store/audience.ts';
+import { eraseFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
-import { projectUser, type SubscriptionItem, subscriptionKey } from '../../lambdas/store/items.ts';
+import {
+  deviceIdOf,
+  projectUser,
+  type SubscriptionItem,
+  subscriptionKey,
+} from '../../lambdas/store/items.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
 import { applicationServerKeys } from '../store/registered-projects.ts';
 import { portableSubscription } from '../subscriptions/line.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { type Context, type RunOnStack, readProjectId } from './command.ts';
+import { type Context, projectCommand, type RunOnStack } from './command.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')
-    .description('Exports or deletes what is stored about one person.')
+    .description('Finds, exports or deletes what is stored about one person.')
+    .addCommand(findCommand(runOnStack))
     .addCommand(exportCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack));
 }
 
+/** Whose data: those of a user id, or of one browser. */
+type Person = { readonly userId: string } | { readonly device: string };
+
+interface PersonOptions {
+  readonly device?: string;
+  readonly endpoint?: string;
+}
+
+/** Lets a command name a person. @returns what reads the name. */
+function namingPerson(command: Command) {
+  command
+    .addArgument(userIdArgument())
+    .option(
+      '--device <id>',
+      'the browser with this id, which deviceId() of the SDK returns',
+      readDevice,
+    )
+    .option('--endpoint <url>', 'the browser with this endpoint', readEndpoint);
+  return (userId: string | undefined, { device, endpoint }: PersonOptions): Person => {
+    const people = [
+      ...(userId === undefined ? [] : [{ userId }]),
+      ...(device === undefined ? [] : [{ device }]),
+      ...(endpoint === undefined ? [] : [{ device: deviceIdOf(endpoint) }]),
+    ];
+    if (people.length !== 1) command.error('give one of: a user id, --device, --endpoint');
+    return people[0]!;
+  };
+}
+
+function nameOf(person: Person): string {
+  return 'userId' in person ? printable(person.userId) : person.device;
+}
+
+function findCommand(runOnStack: RunOnStack): Command {
+  const command = newCommand(
+    'find',
+    'Finds a person in all projects; with --json also the keys. Exit code 1: nobody is found.',
+    ...['ada', '--endpoint https://updates.push.services.mozilla.com/wpush/v2/gAAA'],
+  );
+  const read = namingPerson(command);
+  return command.action((userId: string | undefined, options: PersonOptions) => {
+    const person = read(userId, options);
+    return runOnStack(async ({ paint, print, ...stack }) => {
+      const found: (StoredSubscription & { readonly projectId: string })[] = [];
+      for await (const { projectId } of stack.registry.list()) {
+        const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
+        found.push(...subscriptions.map((one) => ({ projectId, ...one })));
+      }
+      if (found.length === 0) {
+        throw new CommandError('nobody_found', `No project has "${nameOf(person)}".`);
+      }
+      const text = `${countOf(found.length, 'subscription')} of "${nameOf(person)}":\n\n`;
+      print(found, text + table([...findColumns, ...columns], found, paint));
+    });
+  });
+}
+
+const findColumns: readonly Column<{
+  readonly projectId: string;
+  readonly userId?: string | undefined;
+}>[] = [
+  ['project', ({ projectId }) => projectId],
+  ['user id', ({ userId = '' }) => printable(userId)],
+];
+
 function exportCommand(runOnStack: RunOnStack): Command {
-  const command = personCommand(
+  const command = projectCommand(
     'export',
     'Prints everything that is stored about a person; with --json also the keys.',
+    ...['my-site ada', 'my-site ada --json'],
   );
-  return command.action((...given: Given) => {
-    const { projectId, person } = personIn(command, given);
+  const read = namingPerson(command);
+  return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
+    const person = read(userId, options);
     return runOnStack(async ({ paint, print, ...stack }) => {
-      const found = [];
-      for (const project of await projectsOf(stack, projectId))
-        found.push(await dataOf(stack, project, person));
-      const lines = found.map(
-        (one) =>
-          `Stored ${subscriptionsOf(one.subscriptions.length, one.projectId, person)}\n` +
-          (one.subscriptions.length > 0 ? `\n${table(columns, one.subscriptions, paint)}` : ''),
-      );
+      const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
       print(
-        projectId === undefined ? found : found[0],
-        `${lines.join('')}\nData that may be about the person, stored without the user id:\n\n` +
+        { projectId, ...person, subscriptions, elsewhere },
+        `Stored ${subscriptionsText(subscriptions.length, projectId, person)}\n` +
+          (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
+          '\nData that may be about the person, stored without the user id:\n\n' +
           elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
       );
     });
   });
 }
 
-type StoredSubscription = Awaited<ReturnType<typeof dataOf>>['subscriptions'][number];
+type StoredSubscription = Awaited<ReturnType<typeof subscriptionsOfPerson>>[number];
 
 const columns: readonly Column<StoredSubscription>[] = [
   ['endpoint', ({ endpoint }) => printable(endpoint)],
@@ -63,111 +128,61 @@ const columns: readonly Column<StoredSubscription>[] = [
 ];
 
 function deleteCommand(runOnStack: RunOnStack): Command {
-  const command = personCommand(
+  const command = projectCommand(
     'delete',
-    'Erases all subscriptions of a person. Their browsers come back only when the person subscribes again.',
+    'Erases all subscriptions of a user id, or of one browser. They come back only when the visitor subscribes.',
+    ...['my-site ada', 'my-site ada --yes --json'],
   ).option('--yes', 'delete without asking for confirmation');
-  return command.action((...given: Given) => {
-    const { projectId, person } = personIn(command, given);
-    return runOnStack(async ({ print, confirm, ...stack }) => {
-      const { dynamo, tables } = stack;
-      const projects = await projectsOf(stack, projectId);
-      const users = userSubscriptions(dynamo, tables.subscriptions);
-      const effects: string[] = [];
-      for (const project of projects) {
-        const { count } = await users.list(project, person);
-        effects.push(subscriptionsOf(count, project.projectId, person));
-      }
+  const read = namingPerson(command);
+  return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
+    const person = read(userId, options);
+    return runOnStack(async (context) => {
+      const { dynamo, tables, print, confirm } = context;
+      const project = await keyedProject(context, projectId);
+      const { length } = await subscriptionsOfPerson(context, projectId, person);
       await confirm({
-        effect: `permanently deletes ${effects.join('; ')}`,
-        expected: person.userId ?? 'erase',
-        label: person.userId === undefined ? 'word erase' : 'user id',
+        effect: `permanently deletes ${subscriptionsText(length, projectId, person)}`,
+        ...('userId' in person
+          ? { expected: person.userId, label: 'user id' }
+          : { expected: projectId }),
         refusal: 'Nothing was deleted.',
       });
       const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
-      const erased = [];
-      for (const project of projects) {
-        const found = await users.endpointHashes(project, person);
-        const removed = await eraseFound(subscriptions, project.ref, person.userId, found);
-        erased.push({ projectId: project.projectId, ...person, removed });
-      }
-      print(
-        projectId === undefined ? erased : erased[0],
-        erased
-          .map(
-            ({ projectId, removed }) => `Deleted ${subscriptionsOf(removed, projectId, person)}\n`,
-          )
-          .join(''),
+      const found = await userSubscriptions(dynamo, tables.subscriptions).endpointHashes(
+        project,
+        person,
       );
+      const userId = 'userId' in person ? person.userId : undefined;
+      const removed = await eraseFound(subscriptions, project.ref, userId, found);
+      const text = `Deleted ${subscriptionsText(removed, projectId, person)}\n`;
+      print({ projectId, ...person, removed }, text);
     });
   });
 }
 
-interface PersonOptions {
-  readonly device?: string;
-  readonly endpoint?: Endpoint;
-  readonly all?: true;
+function subscriptionsText(count: number, projectId: string, person: Person): string {
+  return `subscriptions of "${nameOf(person)}" in "${projectId}": ${countText(count)}`;
 }
 
-type Given = readonly [first: string | undefined, second: string | undefined, PersonOptions];
-
-function personCommand(name: string, description: string): Command {
-  return newCommand(
-    name,
-    description,
-    ...[
-      'my-site ada',
-      'my-site --endpoint https://updates.push.services.mozilla.com/wpush/v2/an-example',
-      '--all ada --json',
-    ],
-  )
-    .argument('[projectId]', 'id of the project; left out with --all')
-    .argument('[userId]', 'user id, as the page has set it')
-    .option('--device <id>', 'the browser with this device id', readWith('device'))
-    .option('--endpoint <url>', 'the browser with this endpoint', readWith('endpoint'))
-    .option('--all', 'in all projects');
-}
-
-function readWith(name: 'userId' | 'device' | 'endpoint') {
-  return (text: string) => {
-    const { data, error } = userSchema.safeParse({ [name]: text });
-    if (error === undefined) return data[name];
+function userIdArgument(): Argument {
+  return new Argument('[userId]', 'user id, as the page has set it').argParser((userId) => {
+    const { error } = userSchema.safeParse({ userId });
+    if (error === undefined) return userId;
     throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
-  };
+  });
 }
 
-/** What the arguments name. Of all projects, the id is undefined. */
-function personIn(command: Command, [first, second, { device, endpoint, all }]: Given) {
-  const [projectId, userId] = all ? [undefined, first] : [first, second];
-  const { error } = userSchema.safeParse({ userId, device, endpoint: endpoint?.href });
-  if (userId !== undefined && error !== undefined) {
-    command.error(`Invalid user id. It ${error.issues[0]!.message}.`);
-  }
-  if ((all ? second : error) !== undefined || (projectId === undefined && !all)) {
-    command.error('Name a project or --all, and a user id, --device or --endpoint.');
-  }
-  return {
-    projectId: projectId === undefined ? undefined : readProjectId(projectId),
-    person: personOf({ userId, device }, endpoint),
-  };
+/** @throws {InvalidArgumentError} */
+function readDevice(device: string): string {
+  if (deviceIdPattern.test(device)) return device;
+  throw new InvalidArgumentError('It has 43 characters of base64url.');
 }
 
-async function projectsOf(
-  { registry, dynamo, tables }: Pick<Context, 'registry' | 'dynamo' | 'tables'>,
-  projectId: string | undefined,
-): Promise<readonly Project[]> {
-  const ids: string[] = [];
-  if (projectId === undefined) for await (const one of registry.list()) ids.push(one.projectId);
-  else ids.push((await registry.get(projectId)).projectId);
-  const { find } = projectStore(dynamo, tables.projects, () => new Date());
-  const found = await Promise.all(ids.map((id) => find(id)));
-  // One may have been removed meanwhile.
-  return found.filter((one) => one !== undefined);
-}
-
-function subscriptionsOf(count: number, projectId: string, { userId, device }: Person): string {
-  const whose = userId ?? `device ${device}`;
-  return `subscriptions of "${printable(whose)}" in "${projectId}": ${countText(count)}`;
+/** @throws {InvalidArgumentError} */
+function readEndpoint(url: string): string {
+  const { data, error } = unsubscribeSchema.safeParse({ endpoint: url });
+  if (data !== undefined) return data.endpoint.href;
+  throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
 }
 
 /** SECURITY.md says the same of the whole service. */
@@ -181,34 +196,37 @@ const elsewhere = [
   { where: 'backups', what: 'subscriptions of the last 35 days, also deleted ones' },
 ] as const;
 
-/** Everything that is stored about a person in a project. */
-async function dataOf(
-  { registry, dynamo, tables }: Pick<Context, 'registry' | 'dynamo' | 'tables'>,
-  project: Project,
-  person: Person,
-) {
-  const { projectId, ref } = project;
-  const table = tables.subscriptions;
-  const user = person.userId === undefined ? undefined : projectUser(ref, person.userId);
+type Stack = Pick<Context, 'registry' | 'dynamo' | 'tables'>;
+
+/** What a project stores of a person, with the keys of the browsers. @throws {ProjectNotFound} */
+async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Person) {
+  const { registry, dynamo, tables } = stack;
+  const project = await keyedProject(stack, projectId);
+  const { ref } = project;
+  const users = userSubscriptions(dynamo, tables.subscriptions);
   const found: SubscriptionItem[] = [];
-  for await (const hashes of await userSubscriptions(dynamo, table).endpointHashes(
-    project,
-    person,
-  )) {
+  for await (const hashes of await users.endpointHashes(project, person)) {
     const keys = hashes.map((hash) => subscriptionKey(ref, hash));
-    const items = await batchGet<SubscriptionItem>(dynamo, table, keys);
-    // The index may still have a subscription that has passed to another user.
-    found.push(...items.filter((item) => user === undefined || item.projectUser === user));
+    found.push(...(await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys)));
   }
   // Read last, so that it has the key of each subscription.
   const keys = applicationServerKeys(await registry.get(projectId));
-  const subscriptions = found.map((item) => {
-    const { userId, channels = [], ...others } = portableSubscription(ref, item);
-    // Undefined if the project has dropped the key.
-    const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
-    const ofDevice = person.userId === undefined && { userId };
-    return { ...others, ...ofDevice, applicationServerKey, channels };
-  });
-  // Where else there may be data about the person, without the user id.
-  return { projectId, ...person, subscriptions, elsewhere };
+  return (
+    found
+      // The index may still have a subscription that has passed to another user.
+      .filter((item) => 'device' in person || item.projectUser === projectUser(ref, person.userId))
+      .map((item) => {
+        const { channels = [], ...others } = portableSubscription(ref, item);
+        // Undefined if the project has dropped the key.
+        const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
+        return { ...others, applicationServerKey, channels };
+      })
+  );
+}
+
+async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {
+  const projects = projectStore(dynamo, tables.projects, () => new Date());
+  const project = await projects.find(projectId);
+  if (project === undefined) throw new ProjectNotFound(projectId);
+  return project;
 }

@@ -214,17 +214,3 @@ test('the hashes survive the deletion of their project, so that an older file br
   expect(JSON.parse(output)).toMatchObject({ subscriptions: 0, erased: 1 });
   expect(await subscribers(project)).toBe(0);
 });
-
-test('the command erases one person in all projects', async () => {
-  const projects = [await service.createProject(), await service.createProject()];
-  const userId = `eve-${randomUUID()}`;
-  for (const project of projects) await service.subscribe(project, userId);
-  const { output } = await first.run(['users', 'delete', '--all', userId, '--yes', '--json']);
-  const removals = (JSON.parse(output) as { projectId: string; removed: number }[]).filter(
-    ({ removed }) => removed > 0,
-  );
-  expect(removals.map(({ projectId }) => projectId).sort()).toEqual(
-    projects.map(({ projectId }) => projectId).sort(),
-  );
-  expect(await stored(userId)).toEqual([]);
-});
