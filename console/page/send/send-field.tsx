@@ -195,6 +195,7 @@ function TranslationFields() {
       {translations.map((one, index) => (
         <Fields key={index} legend={one.tag.trim() ? languageName(one.tag.trim()) : 'A language'}>
           <TextInput
+            id={fieldId(`translations[${index}].tag`)}
             label="Language"
             description={
               readers(one.tag) || 'A tag such as de or pt-BR. Its readers get what you write here.'
