@@ -178,7 +178,7 @@ function TranslationFields() {
     const found = sample?.locales[known === undefined ? '' : lookupTag(known)];
     return found === undefined || sample === undefined || known === undefined
       ? ''
-      : `${languageName(known)}: ${estimateText(found, sample.subscribers, subscribers)} subscribers`;
+      : `${languageName(known)}: about ${estimateText(found, sample.subscribers, subscribers)} subscribers`;
   };
   return (
     <Stack gap="sm" align="start">
