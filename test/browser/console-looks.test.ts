@@ -155,6 +155,14 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       await page.type('#send-recipients', 'userId,name\nada,"Lovelace, Ada"\ngrace,Grace\n');
       await tab.click('button', 'Next recipient');
     },
+    languages: async () => {
+      await open('/send');
+      await page.type('#send-title', 'Doors open at eight');
+      await tab.click('button', 'Add a language');
+      await page.type('#send-translations-0-tag', 'ar');
+      await page.type('#send-translations-ar-title', 'تفتح الأبواب في الثامنة');
+      await tab.click('button', 'Next language');
+    },
     options: async () => {
       await open('/send');
       await tab.click('radio', 'Certain users');
