@@ -36,6 +36,8 @@ export class UnusableDataError extends Error {
 export interface DynamoDb {
   readonly endpoint: string;
   readonly engine: DynamoDbEngine;
+  /** Resolves when the engine has ended, by itself or because it was stopped. */
+  readonly ended: Promise<{ readonly code: number | null; readonly errors: string }>;
   stop(): Promise<void>;
 }
 
@@ -132,11 +134,12 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Dyna
     ]);
     waiting.abort();
     if (outcome === 'ready') {
-      if (protection === 'address') return { endpoint, engine, stop: child.stop };
+      if (protection === 'address') return { endpoint, engine, ...child };
       const guard = await startGuard(endpoint, accessKeyIdOf(dataDir));
       return {
         endpoint: guard.endpoint,
         engine,
+        ended: child.ended,
         async stop() {
           await guard.stop();
           await child.stop();

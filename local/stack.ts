@@ -111,6 +111,7 @@ export async function startStack(options: StackOptions = {}) {
       dynamodb: {
         endpoint: dynamodb.endpoint,
         engine: dynamodb.engine,
+        ended: dynamodb.ended,
         tables: tableNames(environments.values()),
       },
       /** The settings as the functions have them. */

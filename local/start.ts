@@ -103,7 +103,12 @@ async function run(options: StartOptions, signal: AbortSignal): Promise<void> {
           url: localConsole.address + fragmentOf({ view: 'local', ...project }),
         });
       }
-      if (!signal.aborted) await once(signal, 'abort');
+      const { engine, ended } = stack.dynamodb;
+      const lost = ended.then(({ code, errors }) => {
+        const reason = errors === '' ? `exit code ${code}` : errors.split('\n').at(-1);
+        throw new Error(`${engine} has ended: ${reason}. Run npm start again: ${dataDir} is kept.`);
+      });
+      await Promise.race([lost, !signal.aborted && once(signal, 'abort')]);
       print('\nStopping …');
     } finally {
       await removeState();

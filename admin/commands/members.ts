@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
-import { shellString } from '../../contract/text/text.ts';
+import { countOf, shellString } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
+import { CommandError } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { projectCommand, type RunOnStack, readLifetime, readName } from './command.ts';
+import {
+  type Context,
+  projectCommand,
+  type RunOnStack,
+  readLifetime,
+  readName,
+  readProjectId,
+} from './command.ts';
 
 interface InviteOptions {
   readonly role: MemberRole;
@@ -46,23 +55,62 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
 }
 
 export function membersCommand(runOnStack: RunOnStack): Command {
-  return projectCommand('members', 'Lists the people who have a member key.', 'my-site').action(
-    (projectId: string) =>
-      runOnStack(async ({ registry, paint, print, next }) => {
-        const now = new Date().toISOString();
-        const members = (await registry.members(projectId)).map((member) => ({
-          ...member,
-          expired: member.expiresAt !== undefined && member.expiresAt <= now,
-        }));
+  const command = newCommand(
+    'members',
+    'Lists the people who have a member key of a project, or the keys of one person.',
+    ...['my-site', '--name Ann'],
+  )
+    .addArgument(projectArgument())
+    .option('--name <name>', 'in all projects, those with this in their name');
+  return command.action((projectId: string | undefined, { name }: MembersOptions) => {
+    if ((projectId === undefined) === (name === undefined)) {
+      command.error('name a project, or a person with --name');
+    }
+    return runOnStack(async ({ registry, paint, print, next }) => {
+      if (projectId !== undefined) {
+        const members = (await registry.members(projectId)).map(withExpiry);
         const none = `No members. Invite one:\n\n  ${next(`invite ${projectId} Ann --role sender`)}\n`;
         print(members, members.length === 0 ? none : table(columns, members, paint));
-      }),
-  );
+        return;
+      }
+      const wanted = name!.toLowerCase();
+      const found = await membersWhere(registry, (one) => one.toLowerCase().includes(wanted));
+      const revoke = next(`revoke --name ${shellString(found[0]!.name)}`);
+      const text = table([['project', (one) => one.projectId], ...columns], found, paint);
+      print(found, `${text}\nTo end the keys of one name in all projects:\n\n  ${revoke}\n`);
+    });
+  });
+}
+
+interface MembersOptions {
+  readonly name?: string;
+}
+
+/** Members of all projects. @throws {CommandError} if there is none. */
+async function membersWhere(
+  registry: Context['registry'],
+  isWanted: (name: string) => boolean,
+): Promise<readonly (ListedMember & { readonly projectId: string })[]> {
+  const found = [];
+  for await (const { projectId } of registry.list()) {
+    for (const member of await registry.members(projectId)) {
+      if (isWanted(member.name)) found.push({ projectId, ...withExpiry(member) });
+    }
+  }
+  if (found.length > 0) return found.sort((a, b) => (a.projectId < b.projectId ? -1 : 1));
+  throw new CommandError('member_not_found', 'No project has such a member.');
+}
+
+function withExpiry(member: Member): ListedMember {
+  const { expiresAt } = member;
+  return { ...member, expired: expiresAt !== undefined && Date.parse(expiresAt) <= Date.now() };
 }
 
 type Member = Awaited<ReturnType<ProjectRegistry['members']>>[number];
 
-const columns: readonly Column<Member & { readonly expired: boolean }>[] = [
+type ListedMember = Member & { readonly expired: boolean };
+
+const columns: readonly Column<ListedMember>[] = [
   ['name', ({ name }) => printable(name)],
   ['role', ({ role }) => role],
   ['invited', ({ createdAt }) => formatTime(createdAt)],
@@ -73,18 +121,59 @@ const columns: readonly Column<Member & { readonly expired: boolean }>[] = [
   ],
 ];
 
+interface RevokeOptions extends MembersOptions {
+  readonly yes?: true;
+}
+
 export function revokeCommand(runOnStack: RunOnStack): Command {
-  return projectCommand('revoke', 'Ends a member key.', 'my-site Ann')
-    .addArgument(memberArgument())
-    .action((projectId: string, name: string) =>
-      runOnStack(async ({ registry, print }) => {
-        await registry.revoke(projectId, name);
-        print(
-          { projectId, name, revoked: true },
-          `The member key of "${printable(name)}" for "${projectId}" is refused within 30 seconds.\n`,
-        );
-      }),
-    );
+  const command: Command = newCommand(
+    'revoke',
+    'Ends the member key of a person in a project, or those in all projects.',
+    ...['my-site Ann', '--name Ann --dry-run', '--name Ann --yes'],
+  )
+    .addArgument(projectArgument())
+    .addArgument(memberArgument().argOptional())
+    .option('--name <name>', 'exactly this name, in all projects')
+    .option('--dry-run', 'with --name, print what would happen, and change nothing')
+    .option('--yes', 'with --name, revoke without asking for confirmation');
+  return command.action(
+    (projectId: string | undefined, member: string | undefined, options: RevokeOptions) => {
+      const { name } = options;
+      if (projectId !== undefined && member !== undefined && name === undefined) {
+        return runOnStack((context) => revokeOne(context, projectId, member));
+      }
+      if (projectId !== undefined || name === undefined) {
+        command.error('name a project and a member, or only --name');
+      }
+      return runOnStack((context) => revokeAll(context, name));
+    },
+  );
+}
+
+async function revokeOne({ registry, print }: Context, projectId: string, name: string) {
+  await registry.revoke(projectId, name);
+  print(
+    { projectId, name, revoked: true },
+    `The member key of "${printable(name)}" for "${projectId}" is refused within 30 seconds.\n`,
+  );
+}
+
+async function revokeAll({ registry, dryRun, print, confirm }: Context, name: string) {
+  const projectIds = (await membersWhere(registry, (one) => one === name)).map(
+    ({ projectId }) => projectId,
+  );
+  const keys = `${countOf(projectIds.length, 'member key')} of "${printable(name)}"`;
+  if (!dryRun) {
+    const effect = `ends ${keys}: ${projectIds.join(', ')}`;
+    await confirm({ effect, expected: name, label: 'name', refusal: 'Nothing was revoked.' });
+    for (const projectId of projectIds) await registry.revoke(projectId, name);
+  }
+  const text = `${dryRun ? 'Would end' : 'Ended'} ${keys}, within 30 seconds: ${projectIds.join(', ')}.\n`;
+  print({ name, projectIds, revoked: !dryRun }, text);
+}
+
+function projectArgument(): Argument {
+  return new Argument('[projectId]', 'id of the project').argParser(readProjectId);
 }
 
 function memberArgument(): Argument {

@@ -8,6 +8,7 @@ import {
   audienceSize,
   audienceText,
   deliveryVerdict,
+  removedText,
 } from '../../contract/wording/delivery-verdict.ts';
 import {
   type SentNotification,
@@ -65,7 +66,7 @@ export function notificationsText(
   return notifications.length === 0 ? 'Nothing was sent.\n' : table(columns, notifications, paint);
 }
 
-/** What became of a notification, why pushes failed, and since when there is no news. */
+/** What became of a notification, why pushes failed, what was removed, and since when there is no news. */
 export function outcomeText(notification: SentNotification): string {
   const { word, sentence } = deliveryVerdict(notification);
   const { noNewsSince } = notification;
@@ -74,7 +75,8 @@ export function outcomeText(notification: SentNotification): string {
     ([reason, count]) => `${reason} ${countText(count)}`,
   );
   const failures = reasons.length === 0 ? '' : ` Failures: ${reasons.join(', ')}.`;
-  return `${word}: ${sentence}${failures}${quiet}`;
+  const gone = notification.removed === 0 ? '' : ` Gone: ${removedText(notification)}.`;
+  return `${word}: ${sentence}${failures}${gone}${quiet}`;
 }
 
 interface StopOptions {

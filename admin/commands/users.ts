@@ -1,48 +1,124 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { countText } from '../../contract/text/text.ts';
+import { countOf, countText } from '../../contract/text/text.ts';
+import { deviceIdPattern } from '../../contract/wire/formats.ts';
 import { limits } from '../../contract/wire/limits.ts';
+import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { userSchema } from '../../contract/wire/user.ts';
 import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
-import { projectUser, type SubscriptionItem, subscriptionKey } from '../../lambdas/store/items.ts';
+import {
+  deviceIdOf,
+  hashOfDevice,
+  projectUser,
+  type SubscriptionItem,
+  subscriptionKey,
+} from '../../lambdas/store/items.ts';
+import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
+import { CommandError, ProjectNotFound } from '../errors.ts';
 import { applicationServerKeys } from '../store/registered-projects.ts';
 import { portableSubscription } from '../subscriptions/line.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { type Context, projectCommand, type RunOnStack } from './command.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')
-    .description('Exports or deletes what is stored about one person.')
+    .description('Finds, exports or deletes what is stored about one person.')
+    .addCommand(findCommand(runOnStack))
     .addCommand(exportCommand(runOnStack))
     .addCommand(deleteCommand(runOnStack));
 }
 
-function exportCommand(runOnStack: RunOnStack): Command {
-  return projectCommand(
-    'export',
-    'Prints everything that is stored under a user id; with --json also the keys.',
-    ...['my-site ada', 'my-site ada --json'],
-  )
-    .addArgument(userIdArgument())
-    .action((projectId: string, userId: string) =>
-      runOnStack(async ({ paint, print, ...stack }) => {
-        const user = await dataOfUser(stack, projectId, userId);
-        print(
-          user,
-          `Stored ${subscriptionsOf(user.subscriptions.length, user)}\n` +
-            (user.subscriptions.length > 0
-              ? `\n${table(columns, user.subscriptions, paint)}`
-              : '') +
-            '\nData that may be about the person, stored without the user id:\n\n' +
-            user.elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
-        );
-      }),
-    );
+/** Whose data: those of a user id, or of one browser. */
+type Person = { readonly userId: string } | { readonly device: string };
+
+interface PersonOptions {
+  readonly device?: string;
+  readonly endpoint?: string;
 }
 
-type StoredSubscription = Awaited<ReturnType<typeof dataOfUser>>['subscriptions'][number];
+/** Lets a command name a person. @returns what reads the name. */
+function namingPerson(command: Command) {
+  command
+    .addArgument(userIdArgument())
+    .option(
+      '--device <id>',
+      'the browser with this id, which deviceId() of the SDK returns',
+      readDevice,
+    )
+    .option('--endpoint <url>', 'the browser with this endpoint', readEndpoint);
+  return (userId: string | undefined, { device, endpoint }: PersonOptions): Person => {
+    const people = [
+      ...(userId === undefined ? [] : [{ userId }]),
+      ...(device === undefined ? [] : [{ device }]),
+      ...(endpoint === undefined ? [] : [{ device: deviceIdOf(endpoint) }]),
+    ];
+    if (people.length !== 1) command.error('give one of: a user id, --device, --endpoint');
+    return people[0]!;
+  };
+}
+
+function nameOf(person: Person): string {
+  return 'userId' in person ? printable(person.userId) : person.device;
+}
+
+function findCommand(runOnStack: RunOnStack): Command {
+  const command = newCommand(
+    'find',
+    'Finds a person in all projects; with --json also the keys. Exit code 1: nobody is found.',
+    ...['ada', '--endpoint https://updates.push.services.mozilla.com/wpush/v2/gAAA'],
+  );
+  const read = namingPerson(command);
+  return command.action((userId: string | undefined, options: PersonOptions) => {
+    const person = read(userId, options);
+    return runOnStack(async ({ paint, print, ...stack }) => {
+      const found: (StoredSubscription & { readonly projectId: string })[] = [];
+      for await (const { projectId } of stack.registry.list()) {
+        const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
+        found.push(...subscriptions.map((one) => ({ projectId, ...one })));
+      }
+      if (found.length === 0) {
+        throw new CommandError('nobody_found', `No project has "${nameOf(person)}".`);
+      }
+      const text = `${countOf(found.length, 'subscription')} of "${nameOf(person)}":\n\n`;
+      print(found, text + table([...findColumns, ...columns], found, paint));
+    });
+  });
+}
+
+const findColumns: readonly Column<{
+  readonly projectId: string;
+  readonly userId?: string | undefined;
+}>[] = [
+  ['project', ({ projectId }) => projectId],
+  ['user id', ({ userId = '' }) => printable(userId)],
+];
+
+function exportCommand(runOnStack: RunOnStack): Command {
+  const command = projectCommand(
+    'export',
+    'Prints everything that is stored about a person; with --json also the keys.',
+    ...['my-site ada', 'my-site ada --json'],
+  );
+  const read = namingPerson(command);
+  return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
+    const person = read(userId, options);
+    return runOnStack(async ({ paint, print, ...stack }) => {
+      const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
+      print(
+        { projectId, ...person, subscriptions, elsewhere },
+        `Stored ${subscriptionsText(subscriptions.length, projectId, person)}\n` +
+          (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
+          '\nData that may be about the person, stored without the user id:\n\n' +
+          elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
+      );
+    });
+  });
+}
+
+type StoredSubscription = Awaited<ReturnType<typeof subscriptionsOfPerson>>[number];
 
 const columns: readonly Column<StoredSubscription>[] = [
   ['endpoint', ({ endpoint }) => printable(endpoint)],
@@ -52,43 +128,63 @@ const columns: readonly Column<StoredSubscription>[] = [
 ];
 
 function deleteCommand(runOnStack: RunOnStack): Command {
-  return projectCommand(
+  const command = projectCommand(
     'delete',
-    'Deletes all subscriptions of a user id.',
+    'Deletes all subscriptions of a user id, or of one browser, which registers again at its next visit.',
     ...['my-site ada', 'my-site ada --yes --json'],
-  )
-    .addArgument(userIdArgument())
-    .option('--yes', 'delete without asking for confirmation')
-    .action((projectId: string, userId: string) =>
-      runOnStack(async ({ registry, dynamo, tables, print, confirm }) => {
-        const user = { projectId, userId };
-        const { ref } = await registry.get(projectId);
+  ).option('--yes', 'delete without asking for confirmation');
+  const read = namingPerson(command);
+  return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
+    const person = read(userId, options);
+    return runOnStack(async (context) => {
+      const { registry, dynamo, tables, print, confirm } = context;
+      const { ref } = await registry.get(projectId);
+      const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
+      const refusal = 'Nothing was deleted.';
+      let removed: number;
+      if ('userId' in person) {
         const users = userSubscriptions(dynamo, tables.subscriptions);
-        const { count } = await users.list(ref, userId);
-        const effect = `permanently deletes ${subscriptionsOf(count, user)}`;
-        const refusal = 'Nothing was deleted.';
-        await confirm({ effect, expected: userId, label: 'user id', refusal });
-        const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
-        const found = await users.endpointHashes(ref, userId);
-        const removed = await removeFound(subscriptions, ref, userId, found);
-        print({ ...user, removed }, `Deleted ${subscriptionsOf(removed, user)}\n`);
-      }),
-    );
+        const { count } = await users.list(ref, person.userId);
+        const effect = `permanently deletes ${subscriptionsText(count, projectId, person)}`;
+        await confirm({ effect, expected: person.userId, label: 'user id', refusal });
+        const found = await users.endpointHashes(ref, person.userId);
+        removed = await removeFound(subscriptions, ref, person.userId, found);
+      } else {
+        const { length } = await subscriptionsOfPerson(context, projectId, person);
+        const effect = `permanently deletes ${subscriptionsText(length, projectId, person)}`;
+        await confirm({ effect, expected: projectId, refusal });
+        const hash = await hashOf(context, projectId, person.device);
+        removed = await subscriptions.removeBatch(ref, [hash]);
+      }
+      const text = `Deleted ${subscriptionsText(removed, projectId, person)}\n`;
+      print({ projectId, ...person, removed }, text);
+    });
+  });
 }
 
-function subscriptionsOf(
-  count: number,
-  { projectId, userId }: { readonly projectId: string; readonly userId: string },
-): string {
-  return `subscriptions of "${printable(userId)}" in "${projectId}": ${countText(count)}`;
+function subscriptionsText(count: number, projectId: string, person: Person): string {
+  return `subscriptions of "${nameOf(person)}" in "${projectId}": ${countText(count)}`;
 }
 
 function userIdArgument(): Argument {
-  return new Argument('<userId>', 'user id, as the page has set it').argParser((userId) => {
+  return new Argument('[userId]', 'user id, as the page has set it').argParser((userId) => {
     const { error } = userSchema.safeParse({ userId });
     if (error === undefined) return userId;
     throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
   });
+}
+
+/** @throws {InvalidArgumentError} */
+function readDevice(device: string): string {
+  if (deviceIdPattern.test(device)) return device;
+  throw new InvalidArgumentError('It has 43 characters of base64url.');
+}
+
+/** @throws {InvalidArgumentError} */
+function readEndpoint(url: string): string {
+  const { data, error } = unsubscribeSchema.safeParse({ endpoint: url });
+  if (data !== undefined) return data.endpoint.href;
+  throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
 }
 
 /** SECURITY.md says the same of the whole service. */
@@ -102,29 +198,46 @@ const elsewhere = [
   { where: 'backups', what: 'subscriptions of the last 35 days, also deleted ones' },
 ] as const;
 
-/** Everything that is stored under a user id. @throws {ProjectNotFound} */
-async function dataOfUser(
-  { registry, dynamo, tables }: Pick<Context, 'registry' | 'dynamo' | 'tables'>,
-  projectId: string,
-  userId: string,
-) {
+type Stack = Pick<Context, 'registry' | 'dynamo' | 'tables'>;
+
+/** What a project stores of a person, with the keys of the browsers. @throws {ProjectNotFound} */
+async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Person) {
+  const { registry, dynamo, tables } = stack;
   const { ref } = await registry.get(projectId);
-  const table = tables.subscriptions;
   const found: SubscriptionItem[] = [];
-  for await (const hashes of await userSubscriptions(dynamo, table).endpointHashes(ref, userId)) {
+  for await (const hashes of await hashPages(stack, projectId, person)) {
     const keys = hashes.map((hash) => subscriptionKey(ref, hash));
-    const items = await batchGet<SubscriptionItem>(dynamo, table, keys);
-    // The index may still have a subscription that has passed to another user.
-    found.push(...items.filter((item) => item.projectUser === projectUser(ref, userId)));
+    found.push(...(await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys)));
   }
   // Read last, so that it has the key of each subscription.
   const keys = applicationServerKeys(await registry.get(projectId));
-  const subscriptions = found.map((item) => {
-    const { userId: _, channels = [], ...others } = portableSubscription(ref, item);
-    // Undefined if the project has dropped the key.
-    const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
-    return { ...others, applicationServerKey, channels };
-  });
-  // Where else there may be data about the person, without the user id.
-  return { projectId, userId, subscriptions, elsewhere };
+  return (
+    found
+      // The index may still have a subscription that has passed to another user.
+      .filter((item) => 'device' in person || item.projectUser === projectUser(ref, person.userId))
+      .map((item) => {
+        const { channels = [], ...others } = portableSubscription(ref, item);
+        // Undefined if the project has dropped the key.
+        const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
+        return { ...others, applicationServerKey, channels };
+      })
+  );
+}
+
+async function hashPages(
+  stack: Stack,
+  projectId: string,
+  person: Person,
+): Promise<AsyncIterable<readonly Uint8Array[]> | Iterable<readonly Uint8Array[]>> {
+  if ('device' in person) return [[await hashOf(stack, projectId, person.device)]];
+  const { ref } = await stack.registry.get(projectId);
+  const users = userSubscriptions(stack.dynamo, stack.tables.subscriptions);
+  return users.endpointHashes(ref, person.userId);
+}
+
+async function hashOf({ dynamo, tables }: Stack, projectId: string, device: string) {
+  const projects = projectStore(dynamo, tables.projects, () => new Date());
+  const project = await projects.find(projectId);
+  if (project === undefined) throw new ProjectNotFound(projectId);
+  return hashOfDevice(project, device);
 }

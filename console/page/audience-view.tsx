@@ -128,7 +128,9 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
         </Card>
         <Card title="Browsers" aside={source}>
           {bars(services.toSorted(([, one], [, other]) => other - one))}
-          <Hint>Apple also accepts messages for browsers that no longer exist.</Hint>
+          {Object.hasOwn(sample.pushServices ?? {}, 'apple') && (
+            <Hint>Apple also accepts messages for browsers that no longer exist.</Hint>
+          )}
         </Card>
       </Stack>
       <Card title="Channels" aside={source}>

@@ -181,7 +181,10 @@ export function failureText(error: unknown, isLocal = false): FailureText {
       advice: `It may be older than ${limits.notificationRetentionDays} days, or belong to another project.`,
     },
     request_in_progress: { what: 'Carillon still works on it.', advice: 'Try again in a moment.' },
-    idempotency_key_reused: { what: 'A copy of this draft in another tab has gone out.' },
+    idempotency_key_reused: {
+      what: 'Another tab has sent a copy of this draft, with another text.',
+      advice: 'This one has not gone out. The other is under Notifications.',
+    },
     outcome_unknown: {
       what: 'Carillon has begun to send it, and does not know yet who has it.',
       advice: 'Its result appears under Notifications.',

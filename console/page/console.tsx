@@ -87,7 +87,10 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
     if (placeOf(location.hash)?.view === 'send') location.hash = href({ notificationId });
   };
   const owner = JSON.stringify([projectId, access.role === 'owner' ? access.role : [access.name]]);
-  const writing = useDraft({ owner, client, isLocal, queries, onSent });
+  const writing = useDraft({ owner, key, client, isLocal, queries, onSent });
+  useWindowEvent('beforeunload', (event) => {
+    if (!writing.isUntouched) event.preventDefault();
+  });
   const [question, ask] = useState<Question>();
   // What it was about is gone.
   useWindowEvent('hashchange', () => ask(undefined));
@@ -138,7 +141,7 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
             {View && <View />}
           </Boundary>
         </Frame>
-        <Dialog question={question} onClose={() => ask(undefined)} />
+        <Dialog question={question} ask={ask} />
       </SessionContext.Provider>
     </QueryClientProvider>
   );

@@ -13,6 +13,7 @@ import {
   type FailureAction,
   failureTexts,
   isLossNoticeable,
+  removedText,
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
@@ -141,12 +142,15 @@ function Actions({ notification }: DeliveryProps) {
 export function ownersText({
   title,
   delivered,
+  usersReached = delivered,
   failures: { interrupted = 0, no_response = 0 } = {},
-}: Pick<NotificationResult, 'title' | 'delivered' | 'failures'>): string | undefined {
+}: Pick<NotificationResult, 'title' | 'delivered' | 'usersReached' | 'failures'>):
+  | string
+  | undefined {
   const unknown = interrupted + no_response;
   const count = countText(unknown);
   if (delivered === 0) return unknown > 0 ? `${count} may have “${title}” already` : undefined;
-  const have = delivered === 1 ? 'One has' : `${countText(delivered)} have`;
+  const have = usersReached === 1 ? 'One has' : `${countText(usersReached)} have`;
   return `${have} “${title}” already${unknown > 0 ? `, and ${count} more may have it` : ''}`;
 }
 
@@ -155,7 +159,8 @@ function useCopy(notification: NotificationResult) {
   const { writing, href, guardDraft } = useSession();
   const earlier = ownersText(notification);
   const open = () => {
-    writing.replace(formOf(notification), earlier);
+    const form = formOf(notification);
+    writing.replace(form, { ...(earlier && { earlier }), copyOf: form });
     location.hash = href('send');
   };
   return () => guardDraft('Replace your draft?', 'Replace it', open);
@@ -192,7 +197,6 @@ export function Delivery({ notification }: DeliveryProps) {
   const { word, sentence } = deliveryVerdict(notification, subscribers);
   const throttled = useThrottledValue(sentence, announcedEveryMs);
   const hasSteps = word !== 'No recipients';
-  const gone = `had unsubscribed and ${removed === 1 ? 'was' : 'were'} removed`;
   return (
     <Paper component="section" aria-label="Delivery" style={{ containerType: 'inline-size' }}>
       <Inside>
@@ -203,7 +207,7 @@ export function Delivery({ notification }: DeliveryProps) {
         {hasSteps && (
           <Group gap="0.25rem 1rem" id="losses">
             {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
-            {removed > 0 && <Key color="gone">{`${countText(removed)} ${gone}`}</Key>}
+            {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
             {unreached > 0 && (
               <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
             )}

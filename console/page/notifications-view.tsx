@@ -252,7 +252,7 @@ function Row({
         <a href={href({ notificationId: id })} title={title}>
           <bdi>{title}</bdi>
         </a>
-        <Text fz="hint" c="var(--faint)" truncate className="wide">
+        <Text fz="hint" c="var(--faint)" truncate>
           <bdi>{capitalized(audienceText(notification))}</bdi>
         </Text>
       </td>

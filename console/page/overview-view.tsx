@@ -114,9 +114,15 @@ function NoticeAlert({ title, text, tone, notificationId }: Notice) {
 
 function Figures({ project: { subscribers }, list }: ResultsProps) {
   const month = monthOf(list, Date.now());
-  const { pushes, delivered, clicked } = month;
+  const { pushes, delivered, removed, clicked } = month;
+  const changes = (
+    <>
+      <Growth />
+      {removed > 0 && <div>{countText(removed)} were gone and removed</div>}
+    </>
+  );
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
-    ['Subscribers', countText(subscribers), <Growth key="growth" />],
+    ['Subscribers', countText(subscribers), changes],
     ['Delivered', rateText(delivered, pushes), `of ${countText(pushes)} pushes`],
     ['Shown', shownRate(month), 'of delivered'],
     ['Clicked', rateText(clicked, delivered), 'of delivered'],

@@ -23,7 +23,11 @@ export interface Question {
   readonly text: ReactNode;
   /** The text of the button that confirms: the verb of the title. */
   readonly confirm: string;
-  /** @param values of the fields in the text. */
+  /**
+   * What is asked in its place, if what it says is no longer so, or if an answer leads to another question.
+   * @param values of the fields in the text.
+   */
+  readonly next?: (values: FormData) => Promise<Question | undefined>;
   readonly onConfirm: (values: FormData) => void;
   readonly isDangerous?: boolean;
 }
@@ -33,8 +37,8 @@ export interface Session extends SignedIn {
   readonly client: ProjectClient;
   /** Whether `npm start` serves the page: only then this browser can subscribe. */
   readonly isLocal: boolean;
-  /** Asks, in a dialog. */
-  readonly ask: (question: Question) => void;
+  /** Asks, in a dialog. Undefined: no longer. */
+  readonly ask: (question: Question | undefined) => void;
   /** Asks only if the draft would be lost. @param confirm the text of the button. */
   readonly guardDraft: (title: string, confirm: string, lose: () => void) => void;
   readonly signOut: () => void;

@@ -5,6 +5,7 @@ import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import {
   audienceSize,
   deliveryVerdict,
+  isRemovalNoticeable,
   lostOf,
   needsAttention,
   type OutcomeWord,
@@ -81,10 +82,11 @@ export function monthOf(list: NotificationList, nowMs: number) {
   const { notifications, nextCursor } = withoutTests(list);
   const startMs = nowMs - 30 * dayMs;
   const recent = notifications.filter(({ sentAt }) => Date.parse(sentAt) >= startMs);
-  const sum = { pushes: 0, delivered: 0, shown: 0, clicked: 0 };
+  const sum = { pushes: 0, delivered: 0, removed: 0, shown: 0, clicked: 0 };
   for (const one of recent.filter(({ status }) => !isInProgress(status))) {
     sum.pushes += audienceSize(one);
     sum.delivered += one.delivered;
+    sum.removed += one.removed;
     sum.shown += one.shown;
     sum.clicked += one.clicked;
   }
@@ -136,6 +138,9 @@ export function noticeOf(
   const latest = notifications.find(({ status }) => !isInProgress(status));
   const isRecent = latest !== undefined && Date.parse(latest.sentAt) > nowMs - 7 * dayMs;
   if (isRecent && needsAttention(latest)) return lossNotice(latest);
+  if (isRecent && isRemovalNoticeable(latest)) {
+    return removalNotice(latest);
+  }
   const near = limits.find(({ part }) => part >= nearLimit);
   if (near === undefined) return undefined;
   const percent = Math.floor(100 * near.part);
@@ -147,6 +152,16 @@ const lossTexts: Readonly<Partial<Record<OutcomeWord, string>>> = {
   Interrupted: 'was interrupted',
   Failed: 'reached nobody',
 };
+
+function removalNotice(notification: NotificationResult): Notice {
+  const size = countText(audienceSize(notification));
+  return {
+    title: `Of ${size} subscribers of “${notification.title}”, ${countText(notification.removed)} were gone.`,
+    text: 'Push services said so, and they were removed.',
+    tone: 'warning',
+    notificationId: notification.id,
+  };
+}
 
 function lossNotice(notification: NotificationResult): Notice {
   const { word, tone } = deliveryVerdict(notification);

@@ -34,7 +34,7 @@ import type { Tone } from '../../contract/wording/delivery-verdict.ts';
 import { failureText, isFinal } from './calls.ts';
 import { agoText, timeText } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { type Question, useSession } from './session.ts';
+import { type Question, type Session, useSession } from './session.ts';
 
 /** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
 
@@ -368,19 +368,43 @@ export const LinkButton = (props: { href: string; onClick?: () => void; children
   <Button variant="default" component="a" style={{ alignSelf: 'start' }} {...props} />
 );
 
+/** Milliseconds without a press before a question takes an answer: the press that opened it may be a double one. */
+const restMs = 1000;
+
+const foot = { pos: 'sticky', bottom: -20, bg: 'var(--mantine-color-default)' } as const;
+
 /** Asks over the page, in a dialog of the browser's own: it keeps the focus, and gives it back. */
-export function Dialog(props: { question: Question | undefined; onClose: () => void }) {
-  const { question, onClose } = props;
+export function Dialog(props: { question: Question | undefined; ask: Session['ask'] }) {
+  const { question, ask } = props;
   const element = useRef<HTMLDialogElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [isReady, setReady] = useState(false);
+  const rest = useTimeout(() => setReady(true), restMs);
+  const asked = useRef(question);
+  const restart = () => {
+    setReady(false);
+    rest.clear();
+    rest.start();
+  };
   useLayoutEffect(() => {
     const dialog = element.current!;
+    asked.current = question;
+    setBusy(false);
     if (question === undefined) return dialog.close();
     dialog.showModal();
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+    restart();
   }, [question]);
-  const confirm = (values: FormData) => {
-    onClose();
-    question!.onConfirm(values);
+  const onClose = () => ask(undefined);
+  const confirm = async (values: FormData) => {
+    if (isBusy) return;
+    if (!isReady) return restart();
+    setBusy(true);
+    const next = await question!.next?.(values);
+    // Closed meanwhile, it is not answered.
+    if (asked.current !== question || !element.current!.open) return;
+    ask(next);
+    if (next === undefined) question!.onConfirm(values);
   };
   // The event comes later than the focus goes back: somebody may have asked again by then.
   const closed = () => {
@@ -394,11 +418,17 @@ export function Dialog(props: { question: Question | undefined; onClose: () => v
             {question.title}
           </Title>
           {question.text}
-          <Group justify="flex-end" gap="xs" mt={20}>
+          {/* In sight, also where the question is higher than the window. */}
+          <Group justify="flex-end" gap="xs" py={20} mb={-20} {...foot}>
             <Button variant="default" onClick={onClose} data-autofocus>
               Cancel
             </Button>
-            <Button type="submit" {...(question.isDangerous && { color: 'danger' })}>
+            <Button
+              type="submit"
+              loading={isBusy}
+              {...(question.isDangerous && { color: 'danger' })}
+              {...(!isReady && { 'aria-disabled': true, 'data-disabled': true })}
+            >
               {question.confirm}
             </Button>
           </Group>

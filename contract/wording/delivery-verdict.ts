@@ -6,6 +6,7 @@ import type { NotificationContent, NotificationResult } from '../wire/notificati
 import { namesIn } from '../wire/placeholders.ts';
 import type { ConditionName } from '../wire/send-fields.ts';
 import { fieldTexts } from './field-texts.ts';
+import { pushServiceText } from './push-service-texts.ts';
 
 /** The words in which people read what became of a notification, to whom it went, and why pushes failed. */
 
@@ -107,6 +108,23 @@ export function lostOf({ failed, unreached = 0 }: Judged): number {
 /** Whether so much was lost that it matters. */
 export function isLossNoticeable(result: Judged): boolean {
   return lostOf(result) >= noticeablePart * audienceSize(result);
+}
+
+/** What push services called gone, and was removed: `3 removed (Firefox 2, Safari 1)`. */
+export function removedText({
+  removed,
+  removals = {},
+}: Pick<NotificationResult, 'removed' | 'removals'>): string {
+  const names = Object.entries(removals).map(
+    ([name, count]) => `${pushServiceText(name)} ${countText(count)}`,
+  );
+  const byService = names.length === 0 ? '' : ` (${names.join(', ')})`;
+  return `${countText(removed)} removed${byService}`;
+}
+
+/** Whether so many were removed that the sender should know. */
+export function isRemovalNoticeable(result: Judged & Pick<NotificationResult, 'removed'>): boolean {
+  return result.removed > 0 && result.removed >= noticeablePart * audienceSize(result);
 }
 
 function goneText(count: number): string {

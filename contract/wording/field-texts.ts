@@ -307,7 +307,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     description:
       'In place of `userIds`: user ids with values for the [placeholders](#personal-content) of the content, or with numbers for the icon.',
     label: 'Recipients',
-    hint: 'A table as a spreadsheet copies it: names in the first line, user ids in the first column. In your texts, {{name}} becomes the value of the column “name”.',
+    hint: 'A table as a spreadsheet copies it: names in the first line, user ids in the column “userId”, or the first. In your texts, {{name}} becomes the value of the column “name”.',
     placeholder: 'userId,name,order\nada,Ada,1042',
     blank: 'Enter a line of names, and one for each user id',
   },

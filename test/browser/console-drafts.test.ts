@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
 import { until } from '../fixtures/until.ts';
 import { describeWith } from './fixtures/browsers.ts';
 import { launchChromium } from './fixtures/chromium.ts';
@@ -279,9 +279,22 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await other.type('Title', 'Doors open at eight');
     await other.click('button', 'Send to 1');
     await other.confirm();
-    await other.expectText('#doubt', 'A copy of this draft in another tab has gone out.');
-    await other.page.close();
+    const failure = 'aside [role=alert]';
+    await other.expectText(
+      failure,
+      'Another tab has sent a copy of this draft, with another text.',
+    );
+    await other.expectText(failure, 'This one has not gone out.');
+    expect(await other.page.$('#doubt')).toBeNull();
     expect(await stored()).toEqual([title]);
+    // It can be sent, by somebody who knows of the copy.
+    await other.click('button', 'Send to 1');
+    await other.expectText('dialog[open]', 'Send again to 1 subscriber?');
+    await other.expectText('dialog[open]', 'A copy of this draft has gone out from another tab.');
+    await other.confirm();
+    await other.expectView('Doors open at eight');
+    await other.page.close();
+    expect(await stored()).toEqual(['Doors open at eight', title]);
   });
 
   test('a draft in two tabs goes out once', async () => {
@@ -291,6 +304,10 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
       await one.page.bringToFront();
       await one.click('button', 'Send to 1');
       await one.confirm();
+      if (one === other) {
+        await one.expectText('dialog[open]', '“Doors open” went out on');
+        await one.confirm();
+      }
       await one.expectView(title);
     }
     await other.page.close();
@@ -356,6 +373,140 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await until('two notifications', async () => (await stored()).length === 2);
   });
 
+  /** Opens the console in another tab, and closes this one. */
+  async function closeAndOpen() {
+    const other = await openConsole(browser, `${gateway.origin}/console`);
+    await page.close();
+    tab = other;
+    ({ page } = other);
+  }
+
+  test('a draft whose outcome nobody knows outlives its tab, and only who has the key can read it', async () => {
+    const bob = await stack.registry.invite(project.projectId, {
+      name: 'Bob',
+      role: 'sender',
+      random: randomBytes,
+    });
+    await write();
+    gateway.fault = 'the response is lost';
+    await sendOnce();
+    await tab.expectText('#doubt', 'It may have gone out');
+    await closeAndOpen();
+    await tab.openView({ ...project, secretKey: bob.key }, '/send');
+    await tab.expectText('aside', 'of 1 subscriber');
+    expect([await has('#doubt'), await fieldText('#send-title')]).toEqual([false, '']);
+    expect(await storedText(page)).toContain('carillon doubt');
+    expect(await storedText(page)).not.toMatch(/Doors|ada|everyone|Bob|secret/i);
+    await tab.openView(project, '/send');
+    await tab.expectText('#doubt', 'Everyone may have “Doors open” already');
+    gateway.fault = undefined;
+    await tab.click('button', 'Find out');
+    await tab.expectView(title);
+    expect(await stored()).toEqual([title]);
+    expect(await storedText(page)).not.toContain('carillon doubt');
+  });
+
+  test('another draft in another tab says that the outcome of the first is not known', async () => {
+    const other = await openConsole(browser, `${gateway.origin}/console`);
+    await other.openView(project, '/send');
+    await other.type('Title', 'Another');
+    await page.bringToFront();
+    await write();
+    gateway.fault = 'the connection closes, nothing is forwarded';
+    await sendOnce();
+    await tab.expectText('#doubt', 'It may have gone out');
+    await other.page.bringToFront();
+    await other.click('button', 'Send to 1');
+    await other.expectText('dialog[open]', 'Everyone may have “Doors open” already.');
+    await other.page.close();
+  });
+
+  test('the same title typed again, here or by somebody else, says that it went out', async () => {
+    await write();
+    await tab.click('button', 'Send to 1');
+    await tab.expectText('dialog[open]', 'Send to 1 subscriber?');
+    // Meanwhile somebody else sends it.
+    await stack.send(project, { title });
+    await tab.confirm();
+    await tab.expectText('dialog[open]', '“Doors open” went out');
+    expect(await stored()).toEqual([title]);
+    await tab.confirm();
+    await tab.expectView(title);
+    await view('/send');
+    await tab.type('Title', title);
+    await tab.click('button', 'Send to 1');
+    await tab.expectText('dialog[open]', ', to everyone. Who has it may get it again.');
+  });
+
+  test('a tab with a draft asks before it is closed', async () => {
+    const asked: string[] = [];
+    page.on('dialog', (dialog) => asked.push(dialog.type()));
+    await tab.openView(project, '/send');
+    await page.reload();
+    expect(asked).toEqual([]);
+    await write();
+    await page.reload();
+    expect(asked).toEqual(['beforeunload']);
+  });
+
+  const sizes = [
+    [568, 320],
+    [320, 256],
+    [320, 640],
+    [1280, 900],
+  ] as const;
+  test.each(sizes)(
+    'at %i × %i, taps that go on where the question opens do not answer it',
+    async (width, height) => {
+      await write();
+      await page.setViewport({ width, height });
+      const send = await page.waitForSelector('form[aria-label=Notification] [type=submit]');
+      await send!.evaluate((button) => button.scrollIntoView({ block: 'end' }));
+      const at = (await send!.clickablePoint())!;
+      await page.mouse.click(at.x, at.y);
+      const confirm = (await page.waitForSelector('dialog[open] [type=submit]'))!;
+      const there = await confirm.clickablePoint();
+      for (const { x, y } of [at, there, there]) {
+        if (await has('dialog[open]')) await page.mouse.click(x, y);
+        await new Promise((resolve) => setTimeout(resolve, 600));
+      }
+      expect(await stored()).toEqual([]);
+      if (await has('dialog:not([open])')) await send!.click();
+      await tab.confirm();
+      await tab.expectView(title);
+    },
+  );
+
+  test('an open question counts again before it is answered', async () => {
+    await write();
+    await tab.click('button', 'Send to 1');
+    await tab.expectText('dialog[open]', 'Send to 1 subscriber?');
+    await stack.subscribe(project, 'bob');
+    await tab.confirm();
+    await tab.expectText('dialog[open]', 'Send to 2 subscribers?');
+    await tab.expectText('dialog[open]', 'It was 1 subscriber when you were asked.');
+    expect(await stored()).toEqual([]);
+    await page.keyboard.press('Escape');
+    // Closed while it counts, it is not answered. What cannot be counted is said.
+    await page.setRequestInterception(true);
+    const held: HTTPRequest[] = [];
+    page.on('request', (request) =>
+      request.method() === 'GET' ? held.push(request) : request.continue(),
+    );
+    await tab.click('button', 'Send to 2');
+    await tab.confirm();
+    await until('it counts', () => held.length > 0);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog:not([open])');
+    for (const request of held.splice(0)) await request.abort();
+    await tab.click('button', 'Send to 2');
+    await tab.confirm();
+    await until('it counts', () => held.length > 0);
+    for (const request of held.splice(0)) await request.abort();
+    await tab.expectText('dialog[open]', 'Cannot reach Carillon. This was not counted again.');
+    expect(await stored()).toEqual([]);
+  });
+
   test('a user id of a test that is refused, or lost, can be corrected', async () => {
     await write();
     await page.setRequestInterception(true);
@@ -368,9 +519,13 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'refused');
     await tab.confirm();
+    await tab.expectText('dialog[open]', '“refused”');
+    await tab.confirm();
     await tab.expectText('aside .issues', 'User ids must be another text.');
-    await tab.click('button', 'Another user id');
+    await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'ada');
+    await tab.confirm();
+    await tab.expectText('dialog[open]', '“ada”');
     gateway.fault = '504 after the service';
     await tab.confirm();
     await tab.expectText('aside [role=alert]', 'Carillon did not respond, but a gateway: 504.');
@@ -378,6 +533,8 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     gateway.fault = undefined;
     await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'ada');
+    await tab.confirm();
+    await tab.expectText('dialog[open]', '“ada”');
     await tab.confirm();
     await tab.expectText('aside .test-result', 'Test to ada: 1 of 1 delivered.');
     expect(await stored()).toEqual([title]);

@@ -558,10 +558,11 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       attempted: 11_378,
       unreached: 12,
       removed: 6,
+      removals: { mozilla: 4, apple: 2 },
     };
     await openNotification(late, { notifications: [{ ...late, delivered: 11_372 }] });
     expect(await textOf('#losses')).toBe(
-      '6 had unsubscribed and were removed At least 12 not attempted: the time ran out',
+      'Gone: 6 removed (Firefox 4, Safari 2) At least 12 not attempted: the time ran out',
     );
     expect(await textOf('#funnel')).toContain('Attempted 11,378');
   });

@@ -179,7 +179,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     expect(await page.$eval('body', (body) => body.textContent)).not.toContain('Remove');
   });
 
-  test('a test goes to one user id only, which is asked for once, and its outcome is said', async () => {
+  test('a test goes to one user id only, which is asked for each time, and its outcome is said', async () => {
     const project = await stack.newProject();
     const [ada, other] = [await stack.subscribe(project, 'ada'), await stack.subscribe(project)];
     await tab.openView(project, '/send');
@@ -187,14 +187,26 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'nobody');
     await tab.confirm();
+    await tab.expectText('dialog[open]', 'It goes to 0 browsers with this user id.');
+    await tab.confirm();
     await tab.expectText('aside .test-result', 'This user is not subscribed.');
-    await tab.click('button', 'Another user id');
+    await tab.click('button', 'Send a test to me');
     await tab.type('Your user id', 'ada');
+    await tab.confirm();
+    await tab.expectText('dialog[open]', 'Send a test to “ada”?');
+    await tab.expectText('dialog[open]', 'It goes to 1 browser with this user id.');
+    expect(ada.messages).toEqual([]);
     await tab.confirm();
     await tab.expectText('aside .test-result', 'Test to ada: 1 of 1 delivered.');
     expect((await ada.nextMessage()).text).toContain('A test');
     await tab.type('Title', 'Another test');
     await tab.click('button', 'Send a test to me');
+    // Nothing goes to the last one without a question.
+    expect(
+      await page.$eval('dialog [name=userId]', (input) => (input as HTMLInputElement).value),
+    ).toBe('ada');
+    expect(ada.messages).toHaveLength(1);
+    await tab.confirm();
     expect((await ada.nextMessage()).text).toContain('Another test');
     expect(other.messages).toEqual([]);
   });

@@ -53,7 +53,7 @@ describeWithSdk('sites that install the npm package', (session) => {
         cwd: folder.path,
         env: { ...process.env, npm_config_offline: 'true' },
       });
-    const [, installTarball, copyWorker] = codeIn('docs/sdk.md', 'sh');
+    const [installTarball, copyWorker] = codeIn('docs/sdk.md', 'sh');
     for (const command of ['npm init -y', installTarball!, copyWorker!]) await run(command);
     folder.write('index.html', codeIn('docs/sdk.md', 'html')[0]!);
     folder.write('main.js', documentedScript(stack.baseUrl, project));

@@ -51,6 +51,11 @@ test.each(alarms)(
   },
 );
 
+test.each(alarms)('the section of $logicalId says whether to get up', ({ description }) => {
+  const [, answer] = /^\*\*Get up\.\*\* (\w+)\./m.exec(sectionOf(description)!)!;
+  expect(answer).toBe(description.includes('Severity: page.') ? 'Yes' : 'No');
+});
+
 test('without the address of the runbook, an alarm names the file', () => {
   const { template } = synthesize();
   const alarm = template.findResources('AWS::CloudWatch::CompositeAlarm');

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { localPaths } from '../../console/local-stack.ts';
 import { useFolder } from '../fixtures/folder.ts';
 import { busyPort, freePort } from '../fixtures/ports.ts';
+import { until } from '../fixtures/until.ts';
 
 interface Interruption {
   /** Text of the output that triggers the interruption. */
@@ -164,6 +165,27 @@ test('X-Forwarded-For does not change the address that requests are counted unde
   };
   await start({ PORT: String(await freePort()) }, [], { when: 'Press Ctrl-C', act });
   expect([...statuses]).toEqual([400, 429]);
+});
+
+test('if the database ends, it says so, and ends', async () => {
+  const PORT = String(await freePort());
+  const act = async () => {
+    const processes = execFileSync('ps', ['-ww', '-eo', 'pid,args'], { encoding: 'utf8' });
+    const isEngine = /^ *\d+ \S*(dynoxide|java) /;
+    const [engine] = processes
+      .split('\n')
+      .filter((line) => isEngine.test(line) && line.includes(folder.path));
+    process.kill(Number.parseInt(engine!, 10), 'SIGKILL');
+    const isGone = () =>
+      fetch(`http://localhost:${PORT}`).then(
+        () => false,
+        () => true,
+      );
+    await until('it ends', isGone);
+  };
+  const { code, stderr } = await start({ PORT }, [], { when: 'Press Ctrl-C', act });
+  expect(stderr).toMatch(/^carillon: \S+ has ended: .+\. Run npm start again: \S+ is kept\.\n$/);
+  expect(code).toBe(1);
 });
 
 test('behind a tunnel, the port of the API has the page of the console, and nothing of this machine', async () => {

@@ -70,6 +70,17 @@ test('a broadcast is stopped without a key, and its final counts are printed', a
   expect(none).toMatchObject({ code: 0, output: expect.stringMatching(/is sending nothing\./) });
 });
 
+test('what push services called gone is in the list and with the project, by push service', async () => {
+  const { project, browsers } = await projectWithBrowsers(3);
+  browsers[0]!.unsubscribe();
+  await operator.service.send(project, { title: 'T' });
+  const gone = `Sent: 2 of 3 delivered. Gone: 1 removed (${new URL(browsers[0]!.endpoint).origin} 1).`;
+  for (const command of [['notifications', 'list'], ['show']]) {
+    const { output } = await operator.run([...command, project.projectId]);
+    expect(output).toContain(gone);
+  }
+});
+
 test('what runs is listed, and a dry run stops nothing', async () => {
   const { project, browsers } = await projectWithBrowsers(40);
   const { projectId } = project;

@@ -19,6 +19,8 @@ export class SimulatedConnection extends EventEmitter {
   isReused = false;
   readonly #running: () => Invocation;
   readonly #peer: Peer;
+  /** What is still to happen since the last request. A stream keeps its order, also while its function stands still. */
+  #coming: (() => void)[] = [];
   #isClosed = false;
 
   constructor(running: () => Invocation, peer: Peer) {
@@ -43,6 +45,7 @@ export class SimulatedConnection extends EventEmitter {
   unref(): void {}
 
   write(request: Buffer): void {
+    this.#coming = [];
     this.#peer.onRequest(request, this, this.#running());
   }
 
@@ -73,8 +76,11 @@ export class SimulatedConnection extends EventEmitter {
 
   /** Does something, unless the invocation has ended by then. */
   #later(ms: number, act: () => void): void {
+    const coming = this.#coming;
+    coming.push(act);
     this.#running().after(ms, () => {
-      if (!this.#isClosed) act();
+      const next = coming.shift()!;
+      if (!this.#isClosed) next();
     });
   }
 }

@@ -89,7 +89,8 @@ export function isClaimed({ item }: SliceVersion, origin: string, key: Uint8Arra
   return Buffer.from(key).readUInt32BE() < position;
 }
 
-const classOf = classesOf([extraOrigin]);
+/** The class of a recipient, by its origin. */
+export const classOf = classesOf([extraOrigin]);
 
 /** Recipients that a version of a slice has claimed, and whose outcome it does not have. */
 export function pendingIn({ item }: SliceVersion): number {

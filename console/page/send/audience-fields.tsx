@@ -232,19 +232,20 @@ export function audienceSize(
   sample: AudienceCounts | undefined,
 ): AudienceSize {
   if (form.to === 'users') {
-    const recipients = form.isPersonal ? readTable(form.recipients).recipients : [];
+    const { recipients, idName } = readTable(form.recipients);
     const ids = form.isPersonal ? recipients.map(({ userId }) => userId) : linesOf(form.userIds);
     const { size } = new Set(ids);
     const repeated = ids.length - size;
-    const blank = recipients.filter(({ values }) => Object.values(values!).includes('')).length;
+    const odd = oddUserIds(form);
     const notes = [
-      ...(repeated > 0 ? [`${countOf(repeated, 'duplicate')} left out`] : []),
-      ...(blank > 0 ? [`${countOf(blank, 'row')} with an empty cell`] : []),
+      form.isPersonal && idName !== undefined && `User ids from the column “${idName}”`,
+      repeated > 0 && `${countOf(repeated, 'duplicate')} left out`,
+      odd.length > 0 && `“${odd[0]}” is one user id`,
     ];
     return {
       ...exactly(size, 'user', size === 0 ? 'Enter the id of a user.' : undefined),
       ...(form.isNarrowed && size > 0 && { precision: 'at most' }),
-      note: notes.length > 0 ? notes.join(', ') : undefined,
+      note: notes.filter((note) => note).join(', ') || undefined,
     };
   }
   if (subscribers === 0) return exactly(0, 'subscriber', 'Nobody is subscribed yet.');

@@ -1,10 +1,13 @@
 import { type QueryClient, useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { limits } from '../../../contract/wire/limits.ts';
+import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
+import { audienceText } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import type { ProjectClient } from '../../../sdk/server/project-client.ts';
-import { capitalized } from '../format.ts';
+import { capitalized, timeText } from '../format.ts';
 import { afterPauses } from '../pauses.ts';
+import { doubtStorage, stored } from './doubts.ts';
 import { emptySendForm, firstForm, readSendForm, type SendForm, whomText } from './send-form.ts';
 
 /**
@@ -17,14 +20,37 @@ export interface Draft {
   readonly form: SendForm;
   /** Epoch milliseconds of the first attempt whose outcome nobody knows. Present: the form is locked. */
   readonly attemptedAt?: number;
+  /** What was sent then: a repetition sends exactly this, also with another version of this page. */
+  readonly request?: SendRequest;
   /** Whether the service has responded that nothing was sent, and may keep the body under this key. */
   readonly isKept?: true;
   /** Who has, or may have, an earlier one like it. A sentence. */
   readonly earlier?: string;
+  /** What it was first a copy of. */
+  readonly copyOf?: SendForm;
 }
 
-export function newDraft(form: SendForm, earlier?: string): Draft {
-  return { id: crypto.randomUUID(), form, ...(earlier && { earlier }) };
+function newDraft(form: SendForm, { earlier, copyOf }: Partial<Draft> = {}): Draft {
+  const id = crypto.randomUUID();
+  return { id, form, ...(earlier && { earlier }), ...(copyOf && { copyOf }) };
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+/**
+ * Who has an earlier one like it: as it is known of the draft, until title and text of a copy have become others; or
+ * because somebody has sent the same title in the last day.
+ */
+export function earlierText(
+  { earlier, copyOf, form }: Draft,
+  list?: NotificationList,
+): string | undefined {
+  const isOther = copyOf && copyOf.title !== form.title && copyOf.body !== form.body;
+  if (earlier && !isOther) return earlier;
+  const title = form.title.trim();
+  const twin = list?.notifications.find((one) => !one.test && one.title === title);
+  if (twin === undefined || Date.now() - Date.parse(twin.sentAt) > dayMs) return undefined;
+  return `“${title}” went out on ${timeText(twin.sentAt)}, to ${audienceText(twin)}`;
 }
 
 /** Such as `Everyone may have “Doors open” already`: of a draft whose outcome nobody knows. */
@@ -39,13 +65,16 @@ export function lossText(draft: Draft): string {
   const named = title === '' ? 'Your draft' : `Your draft “${title}”`;
   return draft.attemptedAt === undefined
     ? `${named} is lost.`
-    : `${mayHave(draft)}. Then nobody can find out with the draft, because it is lost.`;
+    : `${mayHave(draft)}. Without the draft, nobody can find out.`;
 }
 
 /** Whether a repetition under the same key still finds out what became of the draft. With an hour for clocks. */
 export function canFindOut({ attemptedAt = 0 }: Draft, nowMs: number): boolean {
   return nowMs - attemptedAt < (limits.idempotencyHours - 1) * 60 * 60_000;
 }
+
+/** Of a draft whose key was used for another text. */
+const copyText = 'A copy of this draft has gone out from another tab';
 
 /**
  * Whether an error says that nothing was sent. A gateway's 5xx has a cause; the service's own `unavailable` has none,
@@ -56,27 +85,20 @@ export function canFindOut({ attemptedAt = 0 }: Draft, nowMs: number): boolean {
 export function saysNothingSent(error: unknown, isRepetition: boolean): boolean {
   if (!(error instanceof CarillonError)) return false;
   const { code, status = 0, cause } = error;
+  // The key belongs to a copy of the draft, with another text: this one was never accepted.
+  if (code === 'idempotency_key_reused') return true;
   if (isRepetition) return code === 'invalid_request' || code === 'payload_too_large';
   if (code === 'unexpected_response' || code === 'request_in_progress') return false;
-  // A copy of the draft in another tab was edited, and went out.
-  if (code === 'idempotency_key_reused') return false;
   return (status >= 400 && status < 500) || (code === 'unavailable' && cause === undefined);
 }
 
 /** In the storage of the tab. Without one, a draft lives as long as the page. @param owner whose draft it is. */
 function draftStorage(owner: string) {
   const name = `carillon draft ${owner}`;
-  const attempt = <Result>(use: (storage: Storage) => Result): Result | undefined => {
-    try {
-      return use(sessionStorage);
-    } catch {
-      return undefined;
-    }
-  };
   return {
-    read: () => attempt((storage) => readDraft(JSON.parse(storage.getItem(name)!))),
-    write: (draft: Draft) => attempt((storage) => storage.setItem(name, JSON.stringify(draft))),
-    erase: () => attempt((storage) => storage.removeItem(name)),
+    read: () => stored(() => readDraft(JSON.parse(sessionStorage.getItem(name)!))),
+    write: (draft: Draft) => stored(() => sessionStorage.setItem(name, JSON.stringify(draft))),
+    erase: () => stored(() => sessionStorage.removeItem(name)),
   };
 }
 
@@ -92,6 +114,7 @@ function readDraft({ form, ...draft }: Draft): Draft {
 interface DraftOptions {
   /** Whose draft it is: project and member. Another key never sees it. */
   readonly owner: string;
+  readonly key: string;
   readonly client: ProjectClient;
   readonly isLocal: boolean;
   readonly queries: QueryClient;
@@ -99,70 +122,84 @@ interface DraftOptions {
 }
 
 /** The draft of who is signed in, and what can be done with it. */
-export function useDraft({ owner, client, isLocal, queries, onSent }: DraftOptions) {
+export function useDraft({ owner, key, client, isLocal, queries, onSent }: DraftOptions) {
   const [storage] = useState(() => draftStorage(owner));
+  const [doubts] = useState(() => doubtStorage<Draft>(key));
   const [first] = useState(() => firstForm(isLocal));
   const [draft, setDraft] = useState(() => storage.read() ?? newDraft(first));
   // A request outlives the render that began it.
   const current = useRef<Draft | undefined>(draft);
   const keep = (next: Draft) => {
     if (current.current === undefined) return;
+    if (next.attemptedAt === undefined) doubts.erase(current.current.id);
     current.current = next;
     storage.write(next);
     setDraft(next);
   };
+  /** Whether nothing would be lost with it. */
+  const isUntouched = ({ attemptedAt, form }: Draft) =>
+    attemptedAt === undefined &&
+    [first, emptySendForm].some((one) => JSON.stringify(one) === JSON.stringify(form));
+  useEffect(() => {
+    void doubts.read().then(([doubt]) => {
+      if (doubt && current.current && isUntouched(current.current)) keep(doubt);
+    });
+  }, []);
   const send = useMutation(
     {
-      mutationFn: ({ draft: { id, form } }: Attempt) => {
-        const { notification } = readSendForm(form);
-        return afterPauses('request_in_progress', () =>
-          client.send(notification, { idempotencyKey: id, respondAsync: true }),
-        );
+      mutationFn: async ({ draft }: Attempt) => {
+        await doubts.write(draft);
+        const options = { idempotencyKey: draft.id, respondAsync: true };
+        return afterPauses('request_in_progress', () => client.send(draft.request!, options));
       },
       onSuccess: ({ id: notificationId }, { draft: { id } }) => {
         if (current.current?.id !== id) return;
         keep(newDraft(emptySendForm));
         onSent(notificationId);
       },
-      onError: (error, { draft: { id, form, earlier }, isRepetition }) => {
-        if (!saysNothingSent(error, isRepetition) || current.current?.id !== id) return;
+      onError: (error, { draft: { attemptedAt, request, ...draft }, isRepetition }) => {
+        if (!saysNothingSent(error, isRepetition) || current.current?.id !== draft.id) return;
         const { code } = error as CarillonError;
-        if (code === 'unavailable') keep({ id, form, earlier, isKept: true });
-        else keep(newDraft(form, earlier));
+        if (code === 'unavailable') keep({ ...draft, isKept: true });
+        else if (code === 'idempotency_key_reused')
+          keep(newDraft(draft.form, { earlier: copyText }));
+        else keep(newDraft(draft.form, draft));
       },
     },
     queries,
   );
   return {
     draft,
-    /** Whether nothing would be lost with it. */
-    isUntouched:
-      draft.attemptedAt === undefined &&
-      [first, emptySendForm].some((form) => JSON.stringify(form) === JSON.stringify(draft.form)),
+    isUntouched: isUntouched(draft),
+    /** Another draft whose outcome nobody knows, of this or of a closed tab. */
+    otherDoubt: async () => (await doubts.read()).find(({ id }) => id !== current.current?.id),
     change: (changes: Partial<SendForm>) => {
       const { attemptedAt, isKept, ...last } = current.current ?? draft;
       if (attemptedAt !== undefined) return;
       const form = { ...last.form, ...changes };
       // Another body needs another key.
-      keep(isKept ? newDraft(form, last.earlier) : { ...last, form });
+      keep(isKept ? newDraft(form, last) : { ...last, form });
     },
     /** Another one takes its place. */
-    replace: (form: SendForm, earlier?: string) => {
+    replace: (form: SendForm, from?: Partial<Draft>) => {
       send.reset();
-      keep(newDraft(form, earlier));
+      keep(newDraft(form, from));
     },
     /** Sends it, or repeats the request that was sent. */
     send: () => {
       const { attemptedAt, ...draft } = current.current!;
+      const { notification: request } = readSendForm(draft.form);
+      const attempted = { request, ...draft, attemptedAt: attemptedAt ?? Date.now() };
       // Before the request: whatever ends this page, the draft is locked.
-      keep({ ...draft, attemptedAt: attemptedAt ?? Date.now() });
-      send.mutate({ draft, isRepetition: attemptedAt !== undefined });
+      keep(attempted);
+      send.mutate({ draft: attempted, isRepetition: attemptedAt !== undefined });
     },
     reset: send.reset,
     isSending: send.isPending && send.variables.draft.id === draft.id,
     error: send.error,
     /** For whoever signs out: nothing of it stays, and nothing comes back. */
     erase: () => {
+      doubts.erase(draft.id);
       current.current = undefined;
       storage.erase();
     },

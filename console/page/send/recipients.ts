@@ -7,14 +7,19 @@ import type { SendRequest } from '../../../contract/wire/notification.ts';
 export type Recipient = NonNullable<SendRequest['recipients']>[number];
 
 interface Table {
-  /** Of the values: the first cell of the first row is that of the user ids. */
+  /** Of the values: the first row, without the column of the user ids. */
   readonly names: readonly string[];
+  /** The name of that column. */
+  readonly idName?: string;
   readonly recipients: Recipient[];
   /** What is wrong with its form, as a sentence without an end. */
   readonly issue?: string;
 }
 
-/** A table of cells between tabs, commas or semicolons. The first row has names, the first column user ids. */
+/**
+ * A table of cells between tabs, commas or semicolons. The first row has names. The user ids are in the column that is
+ * called so, otherwise in the first one.
+ */
 export function readTable(text: string): Table {
   const [firstLine = ''] = text.trimStart().split('\n');
   const delimiter = [...'\t,;'].find((one) => firstLine.includes(one)) ?? ',';
@@ -28,36 +33,55 @@ export function readTable(text: string): Table {
     relax_quotes: delimiter === '\t',
   };
   try {
-    const [[, ...names] = [], ...rows] = parse(text, options) as string[][];
-    const recipients = rows.map(([userId = '', ...cells]) => ({
-      userId,
-      values: Object.fromEntries(names.map((name, at) => [name, cells[at]])),
+    const [header = [], ...rows] = parse(text, options) as string[][];
+    const idAt = Math.max(0, header.map(claimOf).indexOf(sure));
+    const valuesOf = (cells: string[]) => cells.toSpliced(idAt, 1);
+    const names = valuesOf(header);
+    const issue = rows.length > 0 ? formIssue(header, idAt, rows) : undefined;
+    if (issue !== undefined) return { names, recipients: [], issue };
+    const recipients = rows.map((cells) => ({
+      userId: cells[idAt]!,
+      values: Object.fromEntries(names.map((name, at) => [name, valuesOf(cells)[at]])),
     }));
-    const issue = rows.length > 0 ? formIssue(names, rows) : undefined;
-    return { names, recipients, ...(issue && { issue }) };
+    return { names, recipients, idName: header[idAt]! };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return {
-      names: [],
-      recipients: [],
-      issue: error.code === 'CSV_QUOTE_NOT_CLOSED' ? unclosed : quoted,
-    };
+    const issue = error.code === 'CSV_QUOTE_NOT_CLOSED' ? unclosed : quoted;
+    return { names: [], recipients: [], issue };
   }
 }
 
 const quoted = 'Put a cell with a quote between quotes, and double the quote inside: "5"" pipe"';
 const unclosed = 'A quote begins a cell, and none ends it';
 
-function formIssue(names: readonly string[], rows: readonly string[][]): string | undefined {
-  const unnamed = names.indexOf('');
-  const repeated = names.find((name, at) => names.indexOf(name) < at);
-  const ragged = rows.findIndex(({ length }) => length !== names.length + 1);
-  if (names.length === 0) return 'Add a column with a value, and its name in the first row';
-  if (unnamed >= 0) return `Column ${unnamed + 2} has no name in the first row`;
+/** A name that says that its column has the user ids. */
+const sure = 3;
+
+/** How much a name says so: `user_id` 3, `Customer` or `email` 2, `orderId` 1, others 0. */
+function claimOf(name: string): number {
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  if (/^user[^a-z]*ids?$/.test(words)) return sure;
+  if (/\b(user|customer|client|member|subscriber|account|external|login|uid|e-?mail)/.test(words))
+    return 2;
+  return /\b(u|gu|uu)?ids?$/.test(words.replaceAll('_', ' ')) ? 1 : 0;
+}
+
+function formIssue(header: readonly string[], idAt: number, rows: readonly string[][]) {
+  const claims = header.map(claimOf);
+  const unnamed = header.findIndex((name, at) => name === '' && at !== idAt);
+  const repeated = header.find((name, at) => header.indexOf(name) < at);
+  const ragged = rows.findIndex(({ length }) => length !== header.length);
+  const other = header.find(
+    (_, at) => at !== idAt && (claims[at] === sure || claims[at]! > claims[idAt]!),
+  );
+  if (header.length < 2) return 'Add a column with a value, and its name in the first row';
+  if (unnamed >= 0) return `Column ${unnamed + 1} has no name in the first row`;
   if (repeated !== undefined) return `Two columns are called “${repeated}”`;
+  if (other !== undefined)
+    return `“${header[idAt]}” or “${other}”: call the column with the user ids “userId”, and the other one differently`;
   if (ragged < 0) return undefined;
   const { length } = rows[ragged]!;
-  return `Row ${ragged + 2} has ${countOf(length, 'cell')}, and the first row has ${names.length + 1}`;
+  return `Row ${ragged + 2} has ${countOf(length, 'cell')}, and the first row has ${header.length}`;
 }
 
 /** What is wrong with a table. @param used names of the values that the texts use. */
@@ -65,5 +89,8 @@ export function tableIssue(text: string, used: readonly string[]): string | unde
   const { names, recipients, issue } = readTable(text);
   if (issue !== undefined || recipients.length === 0) return issue;
   const missing = used.find((name) => !names.includes(name));
-  return missing && `No column is called “${missing}”: the names are in the first row`;
+  if (missing) return `No column is called “${missing}”: the names are in the first row`;
+  const empty = (name: string) => recipients.findIndex(({ values }) => values![name] === '');
+  const holed = used.find((name) => empty(name) >= 0);
+  return holed && `Row ${empty(holed) + 2} has no “${holed}”, which your texts use`;
 }

@@ -201,7 +201,9 @@ export function whomText(request: SendRequest): string {
   }
   const distinct = [...new Set(ids)];
   const more = distinct.length - namedUsers;
-  const named = distinct.slice(0, more > 1 ? namedUsers : undefined);
+  const named = distinct
+    .slice(0, more > 1 ? namedUsers : undefined)
+    .map((id) => (separators.test(id) ? `“${id}”` : id));
   const users = [...named, ...(more > 1 ? [`${countText(more)} more users`] : [])];
   const audience = { users: distinct.length, ...conditions };
   return audienceText({ audience }, new Intl.ListFormat('en').format(users));
@@ -324,10 +326,13 @@ export function linesOf(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** Lines of the user ids that hold what others separate them by: a comma, a semicolon, a tab or a space. */
+/** What others separate user ids by: a comma, a semicolon, a tab or a space. */
+const separators = /[,;\s]/;
+
+/** Lines of the user ids that hold such a one. */
 export function oddUserIds({ to, isPersonal, userIds }: SendForm): readonly string[] {
   if (to !== 'users' || isPersonal) return [];
-  return linesOf(userIds).filter((line) => /[,;\s]/.test(line));
+  return linesOf(userIds).filter((line) => separators.test(line));
 }
 
 /** Each user id in a line of its own. Spaces separate them only where nothing else does. */

@@ -18,22 +18,23 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 're
 import { countOf, countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { limits } from '../../../contract/wire/limits.ts';
-import type { SendRequest } from '../../../contract/wire/notification.ts';
+import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
 import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
+import type { ProjectResult } from '../../../contract/wire/project-result.ts';
 import { contentOf, type FieldGroup, fieldGroups } from '../../../contract/wire/send-fields.ts';
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-import { failureText, useProject } from '../calls.ts';
+import { failureText, useNotifications, useProject } from '../calls.ts';
 import { CodeSample } from '../code-sample.tsx';
 import { timeText } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { subscribedUserId } from '../local-view.tsx';
 import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
-import { useSession } from '../session.ts';
+import { type Question, useSession } from '../session.ts';
 import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { canFindOut, mayHave, saysNothingSent } from './draft.ts';
-import { Fields, IssuesContext, SendField } from './send-field.tsx';
+import { canFindOut, type Draft, earlierText, mayHave, saysNothingSent } from './draft.ts';
+import { Fields, IssuesContext, issueAt, SendField } from './send-field.tsx';
 import {
   emptySendForm,
   fieldAt,
@@ -43,6 +44,7 @@ import {
   type Recipient,
   readSendForm,
   type SendForm,
+  usersField,
   whomText,
 } from './send-form.ts';
 
@@ -53,11 +55,12 @@ const optionGroups = fieldGroups.filter(
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
-  const { projectId, isLocal, writing, ask, guardDraft } = useSession();
+  const { projectId, writing, ask, guardDraft } = useSession();
   const { draft, error, isSending, isUntouched, replace } = writing;
   const { form } = draft;
   const isLocked = draft.attemptedAt !== undefined;
-  const { data: project } = useProject();
+  const [counted, listed] = [useProject(), useNotifications()];
+  const project = counted.data;
   const { notification, issues } = readSendForm(form);
   const [index, setIndex] = useState(0);
   const recipients = notification.recipients ?? [];
@@ -66,7 +69,12 @@ export function SendView() {
   const shown = recipient
     ? rendered(notification, (recipient.values ?? {}) as Values)
     : notification;
-  const size = audienceSize(form, project?.subscribers, project?.sample);
+  const sizeOf = ({ project }: Known) => audienceSize(form, project?.subscribers, project?.sample);
+  const reachOf = (known: Known) => (sizeOf(known).part ?? 0) * (known.project?.subscribers ?? 0);
+  const known = { project, list: listed.data };
+  const size = sizeOf(known);
+  // What is wrong with the users is said at once: the preview and the button would show what is never sent.
+  const wrong = form.to === 'users' ? issueAt(issues, usersField(form)) : undefined;
   /** The last one to send, or to send a test. */
   const [attempt, setAttempt] = useState<{ readonly isTest: boolean }>();
   const [isOpen, setOpen] = useState(false);
@@ -102,10 +110,17 @@ export function SendView() {
     setAttempt({ isTest });
     return !issues.some((issue) => isShown(issue, isTest));
   }
-  function attemptSend() {
-    if (isLocked || !check(false) || size.nobody !== undefined) return;
-    const again = draft.earlier === undefined ? '' : 'again ';
-    ask({
+  /**
+   * It is counted again before anything goes out: a question may be open for long.
+   * @param doubt another draft whose outcome nobody knows.
+   */
+  function questionOf(known: Known, doubt?: Draft, news?: string): Question {
+    const size = sizeOf(known);
+    const earlier = earlierText(draft, known.list);
+    const again = earlier === undefined ? '' : 'again ';
+    const repeated = earlier && `${earlier}. Who has it may get it again`;
+    const notes = [news, size.note, doubt && mayHave(doubt), repeated];
+    return {
       title: `Send ${again}to ${sizeText(size, true)}?`,
       text: (
         <Stack gap="xs">
@@ -114,14 +129,27 @@ export function SendView() {
             To <bdi>{whomText(notification)}</bdi>. Project: <bdi>{project?.name ?? projectId}</bdi>
             .
           </Text>
-          {size.note && <Text fw={600}>{size.note}.</Text>}
-          {draft.earlier && <Text fw={600}>{draft.earlier}. Who has it may get it again.</Text>}
+          {notes.map((note) => note && <Text key={note} fw={600}>{`${note}.`}</Text>)}
           <Text>It goes out now. You can stop it, but what is delivered stays.</Text>
         </Stack>
       ),
       confirm: `Send ${again}to ${sizeText(size)}`,
+      next: async () => {
+        const [project, list] = await Promise.all([counted.refetch(), listed.refetch()]);
+        const now = { project: project.data, list: list.data };
+        const error = project.error ?? list.error;
+        const failed = error && `${failureText(error).what} This was not counted again`;
+        const former = `It was ${sizeText(size, true)} when you were asked`;
+        if (failed) return { ...questionOf(known, doubt, failed), next: undefined };
+        if (reachOf(now) > 1.1 * reachOf(known)) return questionOf(now, doubt, former);
+        return earlierText(draft, now.list) === earlier ? undefined : questionOf(now, doubt);
+      },
       onConfirm: writing.send,
-    });
+    };
+  }
+  async function attemptSend() {
+    if (isLocked || !check(false) || size.nobody !== undefined) return;
+    ask(questionOf(known, await writing.otherDoubt()));
   }
 
   const bytes = messageBytes(shown, location.origin, projectId);
@@ -143,7 +171,8 @@ export function SendView() {
   );
   const actions = (
     <SendActions
-      size={size}
+      size={{ ...size, nobody: size.nobody ?? wrong }}
+      earlier={earlierText(draft, known.list)}
       isBar={!isWide}
       isSending={isSending}
       isTesting={test.isPending}
@@ -162,11 +191,6 @@ export function SendView() {
           'The test may have gone out. '}
         {test.result !== undefined &&
           `Test to ${test.to}: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
-        {test.isOver && !isLocal && (
-          <Anchor component="button" type="button" onClick={test.askForUserId}>
-            Another user id
-          </Anchor>
-        )}
       </Text>
     </SendActions>
   );
@@ -254,6 +278,12 @@ export function SendView() {
   );
 }
 
+/** What a question says is from these. */
+interface Known {
+  readonly project: ProjectResult | undefined;
+  readonly list: NotificationList | undefined;
+}
+
 /** A draft whose outcome nobody knows: it is found out, or edited by who knows that some may get it twice. */
 function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
   const { writing, href, ask } = useSession();
@@ -270,7 +300,7 @@ function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
       title: 'Edit it, to send it again?',
       text: `${have}, and gets it again if you send it.`,
       confirm: 'Edit, to send again',
-      onConfirm: () => replace(draft.form, have),
+      onConfirm: () => replace(draft.form, { earlier: have }),
     });
   return (
     <Alert
@@ -305,7 +335,7 @@ function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
   );
 }
 
-/** A test to the person who writes: of the local stack to this browser, otherwise to a user id, which is asked for once. */
+/** A test to the person who writes: of the local stack to this browser, otherwise to a user id, which is asked for. */
 function useTest(testTo: (userId: string) => SendRequest) {
   const { client, isLocal, testUserId, setTestUserId, ask } = useSession();
   /** A key belongs to one exact body. It is kept until the outcome is known. */
@@ -321,33 +351,46 @@ function useTest(testTo: (userId: string) => SendRequest) {
       return result;
     },
   });
-  const askForUserId = () =>
-    ask({
-      title: 'Send a test to yourself',
-      text: (
-        <TextInput
-          label="Your user id"
-          description="As your site passes it to the SDK. It is asked for once."
-          name="userId"
-          data-autofocus
-          required
-          withAsterisk={false}
-          maxLength={limits.userIdLength}
-        />
-      ),
-      confirm: 'Send a test',
-      onConfirm: (values) => mutate(String(values.get('userId'))),
-    });
+  const question: Question = {
+    title: 'Send a test to yourself',
+    text: (
+      <TextInput
+        label="Your user id"
+        description="As your site passes it to the SDK."
+        name="userId"
+        data-autofocus
+        required
+        withAsterisk={false}
+        maxLength={limits.userIdLength}
+        defaultValue={testUserId}
+      />
+    ),
+    confirm: 'Send a test',
+    // Whose it is, is asked once for each: what was typed may be somebody else's.
+    next: async (values) => {
+      const userId = String(values.get('userId'));
+      if (userId === testUserId) return undefined;
+      const text = await client.user(userId).then(
+        ({ subscriptions }) => `It goes to ${countOf(subscriptions, 'browser')} with this user id.`,
+        (error) => failureText(error).what,
+      );
+      return {
+        title: `Send a test to “${userId}”?`,
+        text: `${text} Is it you?`,
+        confirm: `Send a test to ${userId}`,
+        onConfirm: () => mutate(userId),
+      };
+    },
+    onConfirm: () => mutate(testUserId),
+  };
   return {
     result: data,
     /** Who got it. */
     to: variables ?? 'this browser',
     error,
     isPending,
-    isOver: data !== undefined || error !== null,
     reset,
-    askForUserId,
-    attempt: () => (isLocal || testUserId !== undefined ? mutate(testUserId) : askForUserId()),
+    attempt: () => (isLocal ? mutate(undefined) : ask(question)),
   };
 }
 
@@ -386,6 +429,8 @@ function SendFields({ group }: { readonly group: FieldGroup }) {
 
 interface SendActionsProps {
   readonly size: AudienceSize;
+  /** Who has an earlier one like it. */
+  readonly earlier: string | undefined;
   readonly isSending: boolean;
   readonly isTesting: boolean;
   readonly onTest: () => void;
@@ -396,8 +441,7 @@ interface SendActionsProps {
 }
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
-function SendActions({ size, isBar, children, ...rest }: SendActionsProps) {
-  const { earlier } = useSession().writing.draft;
+function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsProps) {
   const { data: project } = useProject();
   const { precision, number, noun, part = 0, note, nobody } = size;
   const isToUsers = noun.startsWith('user');

@@ -12,6 +12,7 @@ import {
   secretKeyPattern,
 } from '../../../contract/wire/formats.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
+import { deviceIdOf } from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { keyed } from '../../fixtures/known-project.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
@@ -477,6 +478,50 @@ describe('members', () => {
     expect(await operator.runJson(['members', projectId])).toHaveLength(1);
   });
 
+  test('the keys of a person are listed and revoked in all projects', async () => {
+    const other = `${projectId}-2`;
+    await operator.registry.create({ projectId: other, random: randomBytes });
+    const name = `Ann ${randomUUID()}`;
+    for (const id of [projectId, other]) {
+      await operator.registry.invite(id, { name, role: 'viewer', random: randomBytes });
+    }
+    await operator.registry.invite(other, { name: 'Bob', role: 'viewer', random: randomBytes });
+    const listed = await operator.runJson(['members', `--name=${name.toUpperCase()}`]);
+    expect(listed).toMatchObject([
+      { projectId, name },
+      { projectId: other, name },
+    ]);
+    const revoke = ['revoke', '--name', name];
+    const dry = await operator.runLocal([...revoke, '--dry-run']);
+    expect(dry.output).toContain(
+      `Would end 2 member keys of "${name}", within 30 seconds: ${projectId}, ${other}.\n`,
+    );
+    const refused = await operator.runLocal(revoke, { typed: 'yes\n' });
+    expect(refused).toMatchObject({
+      code: 1,
+      messages: expect.stringContaining('Nothing was revoked.'),
+    });
+    expect(await operator.registry.members(projectId)).toHaveLength(1);
+    const revoked = { name, projectIds: [projectId, other], revoked: true };
+    expect(await operator.runJson([...revoke, '--yes'])).toEqual(revoked);
+    expect(await operator.registry.members(projectId)).toEqual([]);
+    expect(await operator.registry.members(other)).toMatchObject([{ name: 'Bob' }]);
+    for (const args of [
+      ['members', '--name', name],
+      [...revoke, '--yes'],
+    ]) {
+      const none = await operator.runLocal(args);
+      expect(none).toEqual({ code: 1, output: '', messages: 'No project has such a member.\n' });
+    }
+  });
+
+  test.each(['members', 'members p --name Ann', 'revoke p', 'revoke p Ann --name Ann', 'revoke'])(
+    '"%s" is a wrong call',
+    async (call) => {
+      expect(await operator.runLocal(call.split(' '))).toMatchObject({ code: 2, output: '' });
+    },
+  );
+
   test.each([
     [['--role', 'admin'], 'Allowed choices are viewer, sender.'],
     [[], "equired option '--role <viewer|sender>' not specified"],
@@ -557,6 +602,7 @@ describe('users', () => {
               auth: Buffer.from(keys.auth).toString('base64url'),
             },
             applicationServerKey,
+            userId: 'ada',
             channels: ['news'],
             createdAt: '2026-11-20T12:00:00.000Z',
             updatedAt: '2026-11-21T12:00:00.000Z',
@@ -583,6 +629,41 @@ describe('users', () => {
       expect(output).toMatch(/https:\S+ +2026-11-20 12:00 UTC +2026-11-20 12:00 UTC\n/);
       expect(output).toContain('  backups: subscriptions of the last 35 days');
       expect(output).not.toContain(Buffer.from(keys.auth).toString('base64url'));
+    });
+  });
+
+  describe('a browser of which only the endpoint or the device id is known', () => {
+    it('is found in all projects, and deleted in one', async () => {
+      const person = `user-${randomUUID()}`;
+      const ofAda = { ...subscriptionJson(), userId: person };
+      await importValues(operator, projectId, [ofAda, subscriptionJson()]);
+      const device = deviceIdOf(ofAda.endpoint);
+      const byUser = await operator.runJson(['users', 'find', person]);
+      expect(byUser).toMatchObject([{ projectId, userId: person, endpoint: ofAda.endpoint }]);
+      for (const option of [`--device=${device}`, `--endpoint=${ofAda.endpoint}`]) {
+        expect(await operator.runJson(['users', 'find', option])).toEqual(byUser);
+        const exported = await operator.runJson(['users', 'export', projectId, option]);
+        expect(exported.subscriptions).toMatchObject([{ endpoint: ofAda.endpoint }]);
+      }
+      const { output } = await operator.runLocal(['users', 'find', person]);
+      expect(output).toMatch(`1 subscription of "${person}":`);
+      expect(output).toContain(`${projectId}  ${person}  https:`);
+      const args = ['users', 'delete', projectId, `--endpoint=${ofAda.endpoint}`, '--yes'];
+      expect(await operator.runJson(args)).toEqual({ projectId, device, removed: 1 });
+      expect(await operator.runJson(args)).toEqual({ projectId, device, removed: 0 });
+      expect(await subscribers()).toBe(1);
+      expect(await operator.runLocal(['users', 'find', person])).toEqual({
+        ...{ code: 1, output: '', messages: `No project has "${person}".\n` },
+      });
+    });
+
+    it.each([
+      ['a user id or a browser', []],
+      ['one of them', ['ada', '--endpoint=https://push.example.net/a']],
+      ['an endpoint', ['--endpoint=push.example.net']],
+      ['a device id', ['--device=ada']],
+    ])('needs %s', async (_, args) => {
+      expect(await operator.runLocal(['users', 'find', ...args])).toMatchObject({ code: 2 });
     });
   });
 

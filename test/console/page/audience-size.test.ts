@@ -18,11 +18,9 @@ const sizeOf = (form: Partial<SendForm>, subscribers: number | undefined, counts
 
 test.each<[form: Partial<SendForm>, note: string | undefined]>([
   [{ ...users, userIds: 'ada\nada\ngrace' }, '1 duplicate left out'],
-  [
-    { ...users, isPersonal: true, recipients: 'id,name\nada,\ngrace,Grace\nbob,""' },
-    '2 rows with an empty cell',
-  ],
-  [{ ...users, isPersonal: true, recipients: 'id,name\nada,Ada' }, undefined],
+  [{ ...users, userIds: 'ada\ngrace' }, undefined],
+  [{ ...users, userIds: 'ada, grace\nbob' }, '“ada, grace” is one user id'],
+  [{ ...users, isPersonal: true, recipients: 'id,name\nada,Ada' }, 'User ids from the column “id”'],
 ])('of %j is known: %p', (form, note) => {
   expect(sizeOf(form, 4000).note).toBe(note);
 });

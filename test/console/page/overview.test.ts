@@ -90,6 +90,7 @@ test('the counts of 30 days are added, not those before, and not those that stil
   expect(monthOf({ notifications }, nowMs)).toEqual({
     pushes: 207,
     delivered: 180,
+    removed: 20,
     shown: 100,
     clicked: 10,
     period: 'last 30 days',
@@ -144,9 +145,18 @@ describe('the notice', () => {
     expect(noticeFor({}, [sent(0, { test: true }), failed])?.notificationId).toBe(failed.id);
   });
 
+  test('is about the latest notification if push services called part of its audience gone', () => {
+    const latest = sent(0, { title: 'Kick-off', removed: 5 });
+    expect(noticeFor({ subscribers: 90 }, [latest, failed])).toEqual({
+      title: 'Of 100 subscribers of “Kick-off”, 5 were gone.',
+      text: 'Push services said so, and they were removed.',
+      ...{ tone: 'warning', notificationId: latest.id },
+    });
+  });
+
   test('passes over what is being sent, and ends with the next notification and with a week', () => {
     expect(noticeFor({}, [sent(0, { status: 'sending' }), failed])?.notificationId).toBe(failed.id);
-    expect(noticeFor({}, [sent(0), failed])).toBeUndefined();
+    expect(noticeFor({}, [sent(0, { removed: 4 }), failed])).toBeUndefined();
     expect(noticeFor({}, [{ ...failed, sentAt: sent(8).sentAt }])).toBeUndefined();
   });
 

@@ -11,7 +11,11 @@ test.each([
   ['CR LF and a byte order mark', '\ufeffid,name,note\r\nada,Ada,"1, 2"\r\nbob,,7\r\n'],
   ['spaces around', '\n id , name , note \nada, Ada, "1, 2"\nbob, , 7'],
 ])('a table with %s has names in its first row and user ids in its first column', (_, table) => {
-  expect(readTable(table)).toEqual({ names: ['name', 'note'], recipients: [ada, bob] });
+  expect(readTable(table)).toEqual({
+    names: ['name', 'note'],
+    idName: 'id',
+    recipients: [ada, bob],
+  });
 });
 
 test.each([
@@ -39,10 +43,57 @@ test.each([
   ['id,name,name\nada,Ada,Lovelace', 'Two columns are called “name”'],
   ['id,,name\nada,1,Ada', 'Column 2 has no name in the first row'],
   ['ada\nbob', 'Add a column with a value, and its name in the first row'],
+  // One customer would get another's order.
+  [
+    'referredBy,id,name\nada,1,Ada',
+    '“referredBy” or “id”: call the column with the user ids “userId”',
+  ],
+  ['name,Customer ID\nAda,c1', '“name” or “Customer ID”'],
+  ['order_id,email,name\n7,a@b.example,Ada', '“order_id” or “email”'],
+  ['userId,name,User ID\nada,Ada,bob', '“userId” or “User ID”'],
+  [',name,userId\n1,Ada,ada', 'Column 1 has no name in the first row'],
+  // Of all who get it, one would read “Hi ,”.
+  ['id,name\nada,Ada\nbob,', 'Row 3 has no “name”, which your texts use'],
   // Without a row of names, the first user would be left out.
   ['ada,Ada\nbob,Bob', 'No column is called “name”: the names are in the first row'],
 ])('%j is refused: %s', (table, issue) => {
   expect(tableIssue(table, ['name'])).toMatch(issue);
+});
+
+test.each([
+  'referredBy,userId,name',
+  'name,user_id',
+  'customerId,User ID,name',
+  'id,USERID,name',
+  'orderId,name,"User  IDs"',
+  'name,user-id',
+])(
+  'in a table with the columns %s, the user ids are those of the one that is called so',
+  (header) => {
+    const cells = header.split(',').map((name) => (/^"?user/i.test(name) ? 'ada' : 'x'));
+    const { recipients, issue } = readTable([header, cells.join(',')].join('\n'));
+    expect([issue, recipients[0]!.userId, Object.values(recipients[0]!.values!)]).toEqual([
+      undefined,
+      'ada',
+      cells.filter((cell) => cell === 'x'),
+    ]);
+  },
+);
+
+test.each(['id,orderId', 'email,customerId', 'ada,name', 'Kunde,paid,grid', 'uid,external_id'])(
+  'with the columns %s, the user ids are those of the first',
+  (header) => {
+    expect(
+      readTable([header, 'ada,1,2'.slice(0, 2 * header.split(',').length + 1)].join('\n')),
+    ).toMatchObject({
+      idName: header.split(',')[0],
+      recipients: [{ userId: 'ada' }],
+    });
+  },
+);
+
+test('an empty cell of a column that no text uses is no fault', () => {
+  expect(tableIssue('id,name,note\nada,Ada,', ['name'])).toBeUndefined();
 });
 
 test('every table that is quoted as RFC 4180 has it is read as it is', () => {

@@ -148,6 +148,7 @@ test.each<[Partial<SendForm>, string]>([
   ],
   [{ to: 'some', seenWithinDays: '7' }, 'subscribers seen within 7 days'],
   [{ to: 'users', userIds: 'ada' }, 'ada'],
+  [{ to: 'users', userIds: 'ada, bob\ncyd' }, '“ada, bob” and cyd'],
   [{ to: 'users', userIds: 'ada\nada\nbob\ncyd\ndan' }, 'ada, bob, cyd, and dan'],
   [{ to: 'users', userIds: 'ada\nbob\ncyd\ndan\neve' }, 'ada, bob, cyd, and 2 more users'],
   [{ to: 'users', userIds: 'ada', isNarrowed: true, channels: 'shop' }, 'ada, channel shop'],

@@ -1,18 +1,30 @@
-import { sendTimeline } from '../../../contract/infrastructure/delivery.ts';
+import { sendTimeline, sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import { conditionsOf, hasConditions } from '../../../contract/wire/content.ts';
 import { isInProgress } from '../../../contract/wire/notification-status.ts';
+import { otherHosts } from '../../../contract/wire/push-services.ts';
 import { utcMonth } from '../../../lambdas/store/counters.ts';
+import {
+  type Behind,
+  type Division,
+  endpointHash,
+  positionCount,
+  positionOf,
+} from '../../../lambdas/store/items.ts';
+import { keyed } from '../../fixtures/known-project.ts';
 import { dayMs } from '../conditions.ts';
 import { addedAbove } from '../counters.ts';
 import {
   attemptsOf,
   callOf,
   callsOf,
+  classOf,
   clockDifferenceMs,
   formerUserMs,
   grouped,
   hasPassed,
+  isClaimed,
   isCutShort,
+  isInAudience,
   isUnchanged,
   lastOfHolders,
   leftOutOf,
@@ -25,14 +37,12 @@ import {
   userIdsOf,
   usersOfBrowser,
 } from '../report.ts';
-import type { Report } from '../simulation.ts';
+import { firstRef, type Report } from '../simulation.ts';
 import { type EndedRun, everyone, type PushAttempt, type SliceVersion } from '../world.ts';
 import { nothing, ofFinal, removed, type Verdict, verdict } from './verdicts.ts';
 
-/** Of a chunk, and of those that still wait when it is read. */
-const claimedAheadSeconds = 7;
-/** A chunk is planned by positions: some have more. */
-const spareRecipients = 3;
+/** Seconds of pushing that a chunk is planned for, and of which pushes still wait when the next one is claimed. */
+const [chunkSeconds, waitingSeconds] = [5, 1];
 
 function countsAddUp(report: Report): Verdict[] {
   return resultsOf(report).flatMap((result) => {
@@ -132,8 +142,8 @@ function isKeptFromWriting({ sliceWrites, pause }: EndedRun, { item }: SliceVers
 }
 
 /**
- * A function that dies takes with it, beside the pushes that it has started, as many recipients as it claims ahead: at
- * full pace, those of some seconds.
+ * A function that dies takes with it, beside the pushes that it has started, the recipients that it claims ahead: those
+ * of one chunk, and of the second before. A chunk is as many positions as are planned for five seconds, whoever is there.
  */
 function deathIsCheap(report: Report): Verdict[] {
   const { world, scenario } = report;
@@ -142,7 +152,6 @@ function deathIsCheap(report: Report): Verdict[] {
     if (userIdsOf(callOf(report, id)) !== undefined) return [];
     const slices = slicesOf(report, id);
     const pace = scenario.pushesPerSecond / slices.length;
-    const most = Math.ceil(pace * claimedAheadSeconds) + spareRecipients;
     return slices.flatMap(lastOfHolders).flatMap((version) => {
       const { from, to, requestId, death } = world.ended.get(version.holder!)!;
       if (death === undefined || pendingIn(version) === 0) return [];
@@ -150,12 +159,50 @@ function deathIsCheap(report: Report): Verdict[] {
       const disturbedMs = to - from - world.undisturbedMs([everyone, requestId], { from, to });
       const waiting = (pace * disturbedMs) / 1000;
       const notStarted = pendingIn(version) - openOf(report, id, version);
+      const ahead = Math.ceil(pace * waitingSeconds) + inLastChunk(report, id, version, pace);
       return verdict(
-        notStarted <= most + waiting,
+        notStarted <= ahead + atOtherHosts(report, id, version) + waiting,
         () => `${id}: ${version.holder} died with ${notStarted} not started, at ${pace}/s`,
       );
     });
   });
+}
+
+/** Most recipients of the chunk that a version of a slice has claimed last. */
+function inLastChunk(report: Report, id: string, version: SliceVersion, pace: number): number {
+  const { subscribers } = report.world.notifications.get(id) as unknown as Division;
+  const planned = Math.min(sliceSizes.expectedChunk, Math.ceil(pace * chunkSeconds));
+  const step = Math.max(1, Math.floor((positionCount * planned) / subscribers!));
+  const positions = audienceOf(report, id, version).map(({ key }) => positionOf(key));
+  const { position, behind = {} } = version.item as { position: number; behind?: Behind };
+  const ends = [position, ...Object.values(behind).map(({ cursor }) => positionOf(cursor))];
+  const inStep = ends.map((end) => positions.filter((at) => end - step <= at && at < end).length);
+  // Of those who meet conditions, half of a chunk may come from earlier steps.
+  const isSparse = hasConditions(conditionsOf(callOf(report, id).request));
+  return Math.max(...inStep) + (isSparse ? Math.ceil(planned / 2) : 0);
+}
+
+/** The claimed recipients at hosts that are not known by name, for whom no chunk waits, and who were not pushed to. */
+function atOtherHosts(report: Report, id: string, version: SliceVersion): number {
+  const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
+  return audienceOf(report, id, version).filter(
+    ({ origin, path, key }) =>
+      classOf(origin) === otherHosts && !pushed.has(path) && isClaimed(version, origin, key),
+  ).length;
+}
+
+/** The browsers that a slice of a broadcast may reach, with their keys. */
+function audienceOf(report: Report, id: string, { item }: SliceVersion) {
+  const from =
+    (positionCount * Number(String(item.id).split('/')[1])) / slicesOf(report, id).length;
+  return report.scenario.browsers
+    .filter(({ path }) => isInAudience(report, path, id, Number.POSITIVE_INFINITY))
+    .map(({ origin, path }) => ({
+      origin,
+      path,
+      key: endpointHash(keyed(firstRef), origin + path),
+    }))
+    .filter(({ key }) => positionOf(key) >= Math.floor(from));
 }
 
 /** How many its holder has pushed to whose outcome a version of a slice does not have. */
