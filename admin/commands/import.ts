@@ -100,7 +100,12 @@ const columns: readonly Column<readonly [origin: string, rows: number]>[] = [
 ];
 
 function reportText(report: Report, paint: Paint): string {
-  const { created, updated, unchanged, withUserId, withChannels, skipped, pushServices } = report;
+  const { created, updated, unchanged, withUserId, skipped, pushServices } = report;
+  const kept = [
+    `${countText(withUserId)} with a user id`,
+    ...(report.withChannels > 0 ? [`${countText(report.withChannels)} with channels`] : []),
+    ...(report.withLocale > 0 ? [`${countText(report.withLocale)} with a language`] : []),
+  ];
   const [added, changed, same] = [created, updated, unchanged].map(countText);
   const left = Object.entries(skipped).map(
     ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
@@ -108,7 +113,7 @@ function reportText(report: Report, paint: Paint): string {
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
   return (
     `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
-    `${countText(withUserId)} with a user id${withChannels > 0 ? `, ${countText(withChannels)} with channels` : ''}.\n` +
+    `${kept.join(', ')}.\n` +
     (left.length > 0 ? `Rows left out:\n${left.join('')}` : '') +
     (origins.length > 0 ? `\n${table(columns, origins, paint)}` : '')
   );
@@ -194,6 +199,8 @@ export interface ImportReport extends ImportCounts {
   readonly withUserId: number;
   /** Rows with channels whose subscription is stored. */
   readonly withChannels: number;
+  /** Rows with a language whose subscription is stored. */
+  readonly withLocale: number;
   /** Rows whose subscription is stored, by the origin of their push service. */
   readonly pushServices: Readonly<Record<string, number>>;
   /** The first invalid rows. */
@@ -221,17 +228,19 @@ export async function importList(
   { form, rows }: Pick<ListFile, 'form' | 'rows'>,
   { readLine, columns, ...deps }: ImportListDependencies,
 ): Promise<ImportReport> {
-  let [invalid, withUserId, withChannels] = [0, 0, 0];
+  let [invalid, withUserId, withChannels, withLocale] = [0, 0, 0, 0];
   const skipped: Partial<Record<SkipReason, number>> = {};
   const pushServices: Record<string, number> = {};
   const mistakes: Mistake[] = [];
-  const onStored = ({ projectUser, channels, origin }: ImportedSubscription) => {
+  const onStored = ({ projectUser, channels, locale, origin }: ImportedSubscription) => {
     if (projectUser !== undefined) withUserId += 1;
     if (channels !== undefined) withChannels += 1;
+    if (locale !== undefined) withLocale += 1;
     pushServices[origin] = (pushServices[origin] ?? 0) + 1;
   };
   const counts = await importSubscriptions(validItems(), { ...deps, onStored });
-  return { ...counts, invalid, skipped, withUserId, withChannels, pushServices, mistakes };
+  const kept = { withUserId, withChannels, withLocale };
+  return { ...counts, ...kept, invalid, skipped, pushServices, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
     for await (const row of joinedRows(rows)) {

@@ -251,8 +251,10 @@ function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<Su
   const { isUntimed, vapidPairNumber, userSince: _, ...attributes } = rest;
   const hasChosen = !stored.imported && chosenAttributes.some((name) => stored[name] !== undefined);
   const kept: readonly string[] = isUntimed && hasChosen ? chosenAttributes : [];
+  const isKept = (name: string) =>
+    kept.includes(name) || (isUntimed && name === 'locale' && stored.locale !== undefined);
   const set = Object.entries(attributes).filter(
-    ([name, value]) => value !== undefined && !kept.includes(name),
+    ([name, value]) => value !== undefined && !isKept(name),
   );
   const changed: Partial<SubscriptionItem> = Object.fromEntries(set);
   const isOtherUser = ![undefined, stored.projectUser].includes(changed.projectUser);

@@ -26,6 +26,7 @@ export const removeUserSchema = z
 const deviceSchema = z.object({
   id: z.string().check(z.regex(deviceIdPattern)),
   pushService: z.string(),
+  locale: z.optional(z.string()),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

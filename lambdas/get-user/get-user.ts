@@ -12,11 +12,12 @@ export function describeUser(
   return { userId, subscriptions: count, devices: devices.map(deviceOf) };
 }
 
-function deviceOf({ origin, path, createdAt, updatedAt }: UserSubscription) {
+function deviceOf({ origin, path, locale, createdAt, updatedAt }: UserSubscription) {
   return {
     id: deviceIdOf(origin + path),
     // Also of an origin that the deployment no longer accepts: its subscriptions are stored until a send.
     pushService: pushServiceOf(origin, []) ?? origin,
+    locale,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

@@ -9,6 +9,7 @@ import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/deliver
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
+import { languagesIn, readsOneOf } from '../../contract/wire/languages.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
@@ -60,12 +61,12 @@ export function seenSince(now: number, seenWithinDays: number): number {
 
 const recipientFields = {
   ...({ endpointHash: true, origin: true, path: true, p256dh: true, auth: true } as const),
-  ...({ vapidPairNumber: true, imported: true, goneSince: true } as const),
+  ...({ vapidPairNumber: true, imported: true, goneSince: true, locale: true } as const),
 };
 const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 
 /** What conditions of a send to users are judged by, after the read: the index has keys only. */
-type Judged = Pick<SubscriptionItem, 'channels' | 'createdAt' | 'updatedAt'>;
+type Judged = Pick<SubscriptionItem, 'channels' | 'locale' | 'createdAt' | 'updatedAt'>;
 type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
 const ownedProjection = projection<OwnedItem>({
   ...recipientFields,
@@ -123,7 +124,9 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         from: positionOf(first),
         to: positionOf(last) + 1,
       }));
-      return read<Recipient>(queries, range, options);
+      const { locales } = options.conditions;
+      const reads = locales && readsOneOf(locales);
+      return read<Recipient>(queries, range, options, reads && (({ locale }) => reads(locale)));
     },
 
     /**
@@ -207,6 +210,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
     queries: readonly Query[],
     { from, to }: Range,
     options: Pick<ReadOptions, 'limit' | 'signal'>,
+    isMeant: (item: Found) => boolean = () => true,
   ) {
     const { limit } = options;
     const all = queries.map((query): Progress<Found> => ({ query, found: [], readTo: query.from }));
@@ -222,10 +226,11 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         const { query, found } = progress;
         for await (const page of pages(query, signal)) {
           const { Items = [], LastEvaluatedKey } = page;
-          for (const item of Items as Found[]) {
+          const meant = (Items as Found[]).filter(isMeant);
+          for (const item of meant) {
             found.push(query.user === undefined ? item : { ...item, user: query.user });
           }
-          number += Items.length;
+          number += meant.length;
           const isEnough = query.user !== undefined && found.length > userLimit;
           const isEnd = LastEvaluatedKey === undefined || isEnough;
           progress.readTo = isEnd ? query.to : readTo(progress);
@@ -290,6 +295,16 @@ const filters = {
     values: Object.fromEntries(channels.map((channel, index) => [`:channel${index}`, channel])),
     holds: ({ channels: chosen = [] }) => channels.some((channel) => chosen.includes(channel)),
   }),
+  /** DynamoDB selects by the language alone, so that no more is read than needed. Scripts and regions are compared here. */
+  locales: (tags: readonly string[]) => {
+    const languages = languagesIn(tags);
+    const reads = readsOneOf(tags);
+    return {
+      expression: `(${languages.map((_, index) => `begins_with(locale, :locale${index})`).join(' OR ')})`,
+      values: Object.fromEntries(languages.map((one, index) => [`:locale${index}`, one])),
+      holds: ({ locale }) => reads(locale),
+    };
+  },
   seenWithinDays: (days: number, sentAt: number) => ({
     expression: 'updatedAt >= :seenSince',
     values: { ':seenSince': seenSince(sentAt, days) },
@@ -329,7 +344,7 @@ function hex(hash: Uint8Array): string {
 
 export type UserSubscription = Pick<
   SubscriptionItem,
-  'origin' | 'path' | 'createdAt' | 'updatedAt'
+  'origin' | 'path' | 'locale' | 'createdAt' | 'updatedAt'
 >;
 
 export interface UserSubscriptionList {
@@ -339,7 +354,14 @@ export interface UserSubscriptionList {
 }
 
 const ofUser = projection<UserSubscription & Pick<SubscriptionItem, 'projectUser'>>({
-  ...{ origin: true, path: true, createdAt: true, updatedAt: true, projectUser: true },
+  ...{
+    origin: true,
+    path: true,
+    locale: true,
+    createdAt: true,
+    updatedAt: true,
+    projectUser: true,
+  },
 });
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;

@@ -6,8 +6,8 @@ import { choiceTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
 
-/** Response of subscribe, unsubscribe and track. */
-export const ok = component('Ok', okSchema, { ok: 'Always `true`.' });
+/** Response of subscribe, unsubscribe and track. Not `Ok`: languages have a type of this name. */
+export const ok = component('Success', okSchema, { ok: 'Always `true`.' });
 
 /** Base64 or base64url, padded or not. */
 const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
@@ -114,7 +114,7 @@ export const track: Operation = {
       'An unknown tally is `notification_not_found`.',
   }),
   body: {
-    content: component('Event', eventSchema, { type: 'What happened.' }),
+    content: component('NotificationEvent', eventSchema, { type: 'What happened.' }),
     limitBytes: limits.bodyBytes.track,
     mediaTypes: ['application/json', 'text/plain'],
   },

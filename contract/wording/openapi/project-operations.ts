@@ -56,6 +56,8 @@ export const getProject: Operation = {
               fields: dayFields(),
             },
             channels: 'By the name of the channel; the 50 that most have.',
+            locales:
+              'By language tag; the 50 that most have. `de-CH` counts for `de` too, as in a send.',
             pushServices:
               'By the name of the push service: its subscribers, and how many of them the SDK has seen within 30 ' +
               'days. Apple also accepts messages for browsers that nobody has any more.',
@@ -111,6 +113,7 @@ export const getUser: Operation = {
           fields: {
             id: 'For the removal of this device. It does not reveal the endpoint.',
             pushService: 'Its name; of another push service, its origin.',
+            locale: 'The language that its visitor reads. Absent: not known.',
             createdAt: 'When the browser subscribed.',
             updatedAt: 'When it last confirmed its subscription.',
           },

@@ -96,6 +96,18 @@ describe('OneSignal', () => {
     expect((await read(csv([row()]))).found[0]!.channels).toBeUndefined();
   });
 
+  it.each([
+    ['de', 'de'],
+    ['zh-Hant', 'zh-Hant'],
+    ['pt_br', 'pt-BR'],
+    ['', undefined],
+    ['N/A', undefined],
+  ])('has the language %j, which becomes %s', async (language, locale) => {
+    const { found, withLocale, invalid } = await read(csv([row({ language })]));
+    expect(found[0]!.locale).toBe(locale);
+    expect([withLocale, invalid]).toEqual([locale === undefined ? 0 : 1, 0]);
+  });
+
   it.each<[string, object, object]>([
     ['Chrome', { device_type: '5', identifier: fcm }, {}],
     ['Safari', { device_type: '17', identifier: 'https://web.push.apple.com/x' }, {}],
