@@ -145,7 +145,7 @@ test('a subscription that is refused beside others waits alone', async () => {
   expect(Math.max(...others.flatMap(({ path }) => at(path)))).toBeLessThan(1500);
 });
 
-test.each([{}, { 'retry-after': '3600' }])(
+test.each<Record<string, string>>([{}, { 'retry-after': '3600' }])(
   'nine of ten that are refused delay the others by seconds, with %j',
   async (headers) => {
     const random = new Random(1);
