@@ -106,6 +106,8 @@ export interface Unwanted {
   /** Created at this time or later. */
   readonly createdAfter?: number | undefined;
   readonly createdBefore?: number | undefined;
+  /** Reported as gone before this time, and kept. */
+  readonly goneBefore?: number | undefined;
   /** Of the endpoint. */
   readonly origin?: string | undefined;
 }
@@ -114,6 +116,7 @@ const unwantedExpressions: Readonly<Record<keyof Unwanted, string>> = {
   updatedBefore: 'updatedAt < :updatedBefore',
   createdAfter: 'createdAt >= :createdAfter',
   createdBefore: 'createdAt < :createdBefore',
+  goneBefore: 'goneSince < :goneBefore',
   origin: 'origin = :origin',
 };
 
