@@ -21,7 +21,7 @@ export interface InFlightLimits {
   readonly initial: number;
   /** The lowest limit for a push service whose pushes fail. */
   readonly minimum: number;
-  /** A push service that refuses this many pushes in a row, and all in flight, pauses as a whole. */
+  /** A push service that refuses at least this many pushes in a row, and all in flight, pauses as a whole. */
   readonly refusalsInARow: number;
   /** Time-outs in a row after which a host that is not known by name is given up. */
   readonly timeoutsInARow: number;
@@ -37,7 +37,7 @@ export const inFlight: InFlightLimits = {
   others: 8,
   initial: 32,
   minimum: 4,
-  refusalsInARow: 8,
+  refusalsInARow: 100,
   timeoutsInARow: 3,
 };
 
@@ -50,6 +50,12 @@ export interface ServiceOutcome {
   readonly unknownHosts: number;
 }
 
+/**
+ * Anybody can subscribe endpoints that are refused. If they are nine of ten, a row of this many times the pushes
+ * of which one is accepted comes by chance once in e¹² = 160,000 responses.
+ */
+const unlikelyRow = 12;
+
 /** Milliseconds within which a healthy push service responds. */
 export const promptMs = 1000;
 
@@ -59,8 +65,8 @@ export const promptMs = 1000;
  * push service must not hold connections that the others could use, and a failing one must not take their processor
  * time. While half of all connections are free, its limit may also grow.
  *
- * If all its latest responses are refusals (429, 406), it pauses, and its limit is 1: so one push asks. Any other
- * response ends the pause.
+ * If all its latest responses are refusals (429, 406), more than chance explains, it pauses, and its limit is 1: so one
+ * push asks. Any other response ends the pause.
  */
 export class PushService {
   readonly name: string;
@@ -75,7 +81,7 @@ export class PushService {
    * passes before their next attempt.
    */
   readonly #queue = new Queue<Push>();
-  /** Pushes that were taken and not sent, or refused. They go first. */
+  /** Pushes that were taken, and never sent. They go first. */
   readonly #again = new Queue<Push>();
   #added = 0;
   #settled = 0;
@@ -86,6 +92,9 @@ export class PushService {
   #unknownHosts = 0;
   #limit: number;
   #refusedInARow: number;
+  /** Refusals before those in a row, and responses that are none. */
+  #refusedBefore = 0;
+  #notRefused = 0;
   #pauseMs = 0;
   /** Epoch ms of its last prompt response, or of the first push. */
   #promptAt: number | undefined;
@@ -122,8 +131,8 @@ export class PushService {
   /** Queues a push that was taken before. */
   addAgain(push: Push): void {
     const { lastFailure } = push;
-    const hasFailed = lastFailure === 'unavailable' || lastFailure === 'no_response';
-    (hasFailed ? this.#queue : this.#again).add(push);
+    const hasTime = lastFailure !== undefined && lastFailure !== 'key_mismatch';
+    (hasTime ? this.#queue : this.#again).add(push);
   }
 
   /** Pushes in the queue. Those that wait for a time are not in it. */
@@ -183,6 +192,8 @@ export class PushService {
       return;
     }
     if (!hasFailed || outcome.reason !== 'no_response') {
+      this.#notRefused += 1;
+      this.#refusedBefore += this.#refusedInARow;
       this.#refusedInARow = 0;
       this.#pauseMs = 0;
       this.pausedUntil = 0;
@@ -199,14 +210,17 @@ export class PushService {
 
   #refused(now: number, retryAfterMs: number | undefined): void {
     this.#refusedInARow += 1;
-    this.#limit = Math.max(1, this.#limit - 1);
+    const { initial, refusalsInARow } = this.#limits;
+    const lowest = this.#notRefused > 0 ? initial : 1;
+    this.#limit = Math.min(this.#limit, Math.max(lowest, this.#limit - 1));
     if (now < this.pausedUntil) {
       // It was sent before the pause.
       this.pausedUntil = Math.max(this.pausedUntil, now + (retryAfterMs ?? 0));
       return;
     }
-    const { refusalsInARow } = this.#limits;
-    if (this.#refusedInARow < Math.max(refusalsInARow, this.inFlight + 1)) return;
+    const byChance = this.#refusedBefore / Math.max(1, this.#notRefused) + 1;
+    const row = Math.max(refusalsInARow, this.inFlight + 1, unlikelyRow * byChance);
+    if (this.#refusedInARow < row) return;
     const { first, longest } = refusedMs;
     this.#pauseMs = Math.min(longest, Math.max(first, 2 * this.#pauseMs));
     this.pausedUntil = now + Math.max(first, retryAfterMs ?? this.#pauseMs);
