@@ -99,8 +99,11 @@ const columns: readonly Column<readonly [origin: string, rows: number]>[] = [
   ['push service', ([origin]) => origin],
 ];
 
+/** What became of subscriptions that are not imported. */
+export const erasedText = 'whose browsers were erased';
+
 function reportText(report: Report, paint: Paint): string {
-  const { created, updated, unchanged, withUserId, skipped, pushServices } = report;
+  const { created, updated, unchanged, erased, withUserId, skipped, pushServices } = report;
   const kept = [
     `${countText(withUserId)} with a user id`,
     ...(report.withChannels > 0 ? [`${countText(report.withChannels)} with channels`] : []),
@@ -110,6 +113,7 @@ function reportText(report: Report, paint: Paint): string {
   const left = Object.entries(skipped).map(
     ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
   );
+  if (erased > 0) left.push(`  ${countText(erased)} ${erasedText}\n`);
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
   return (
     `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
@@ -146,7 +150,7 @@ function mistakesText({ mistakes, invalid }: ImportReport): string {
 
 /** @throws {CommandError} */
 function refuseIncomplete(projectId: string, report: ImportReport): void {
-  const { created, updated, unchanged, invalid, overCap, skipped } = report;
+  const { created, updated, unchanged, erased, invalid, overCap, skipped } = report;
   const reasons = [
     ...(invalid > 0 ? [countOf(invalid, 'invalid line')] : []),
     ...(overCap > 0
@@ -159,7 +163,7 @@ function refuseIncomplete(projectId: string, report: ImportReport): void {
   if (reasons.length > 0) {
     throw new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
   }
-  if (created + updated + unchanged === 0 && Object.keys(skipped).length > 0) {
+  if (created + updated + unchanged + erased === 0 && Object.keys(skipped).length > 0) {
     throw new CommandError(
       'nothing_imported',
       'No row is a subscription that this project can use.',
@@ -190,7 +194,7 @@ async function* readFrom(file: string, onRead: (bytes: number) => void): AsyncGe
   }
 }
 
-/** `created`, `updated`, `unchanged`, `overCap`, `invalid` and the counts in `skipped` add up to the rows. */
+/** `created`, `updated`, `unchanged`, `overCap`, `erased`, `invalid` and the counts in `skipped` add up to the rows. */
 export interface ImportReport extends ImportCounts {
   readonly invalid: number;
   /** Rows that are no subscription of this project, by reason. */

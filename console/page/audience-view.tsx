@@ -180,7 +180,7 @@ function FindUser() {
       text: `${count === 1 ? 'It gets' : 'They get'} no more notifications, until the person subscribes again.`,
       confirm: 'Remove',
       isDangerous: true,
-      onConfirm: () => remove.mutate({ userId, device }),
+      onConfirm: () => remove.mutate({ userId: userId!, device }),
     });
   }
   return (

@@ -83,6 +83,8 @@ export const limits = {
   largestPage: 100,
   /** Days for which a notification is stored and counts events: well past `messageTtl`. */
   notificationRetentionDays: 90,
+  /** Days for which the hash of an erased endpoint is stored. */
+  erasureDays: 400,
 } as const;
 
 /** The limits where neither the deployment nor the project sets others. */

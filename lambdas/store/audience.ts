@@ -5,23 +5,28 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
 import { languagesIn, readsOneOf } from '../../contract/wire/languages.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
+import type { Endpoint } from '../../contract/wire/subscription.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
+  choiceOf,
+  deviceIdOf,
+  hashOfDevice,
   hashRanges,
+  type KeyedProject,
   positionOf,
   projectPart,
   projectUser,
   type SubscriptionItem,
   subscriptionKey,
 } from './items.ts';
-import type { SubscriptionStore } from './subscriptions.ts';
+import { erasureBatch, type SubscriptionStore } from './subscriptions.ts';
 
 export type AudienceStore = ReturnType<typeof audienceStore>;
 
@@ -348,6 +353,8 @@ export type UserSubscription = Pick<
 >;
 
 export interface UserSubscriptionList {
+  /** Undefined: nobody's. */
+  readonly userId: string | undefined;
   readonly count: number;
   /** In no particular order. */
   readonly newest: readonly UserSubscription[];
@@ -364,80 +371,104 @@ const ofUser = projection<UserSubscription & Pick<SubscriptionItem, 'projectUser
   },
 });
 
+/** Whose data: of a user, of one device, or of one device if it is the user's. */
+export interface Person {
+  readonly userId?: string | undefined;
+  readonly device?: string | undefined;
+}
+
+/** @param endpoint the device's, if it is named by that. */
+export function personOf(
+  { userId, device }: Person,
+  endpoint: Pick<Endpoint, 'href'> | undefined,
+): Person {
+  return { userId, device: endpoint === undefined ? device : deviceIdOf(endpoint.href) };
+}
+
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
 /**
- * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was
- * made, removed or given to another user within the last second may be missing, or be read as before.
+ * The subscriptions of one person. Those of a user id are found by the index, which is updated after the table: a
+ * subscription that was made, removed or given to another user within the last second may be missing, or be read as before.
  */
 export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string) {
   return {
-    /** Counts a user's subscriptions, and reads the 100 that have been the user's for shortest. */
+    /** Counts a person's subscriptions, and reads the 100 that have been the user's for shortest. */
     async list(
-      project: ProjectRef,
-      userId: string,
+      project: KeyedProject,
+      person: Person,
       signal?: AbortSignal,
     ): Promise<UserSubscriptionList> {
+      const { ref } = project;
       const hashes: Uint8Array[] = [];
-      for await (const { Items = [] } of pages(project, userId, signal)) {
-        hashes.push(...(Items as IndexedUser[]).map(({ endpointHash }) => endpointHash));
-      }
+      for await (const page of pages(project, person, signal)) hashes.push(...page);
       const latest = hashes.slice(-limits.devices);
-      const keys = latest.map((hash) => subscriptionKey(project, hash));
+      const keys = latest.map((hash) => subscriptionKey(ref, hash));
       const items = await batchGet(dynamo, table, keys, signal, undefined, ofUser);
-      const newest = items.filter((item) => item.projectUser === projectUser(project, userId));
-      return { count: hashes.length - latest.length + newest.length, newest };
+      const user = person.userId === undefined ? undefined : projectUser(ref, person.userId);
+      const newest = items.filter((item) => user === undefined || item.projectUser === user);
+      const userId = person.userId ?? (newest[0] && choiceOf(ref, newest[0]).userId);
+      return { userId, count: hashes.length - latest.length + newest.length, newest };
     },
 
     /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
     async endpointHashes(
-      project: ProjectRef,
-      userId: string,
+      project: KeyedProject,
+      person: Person,
       signal?: AbortSignal,
     ): Promise<HashPages> {
-      const reading = pages(project, userId, signal);
+      const reading = pages(project, person, signal);
       const first = await reading.next();
       return (async function* () {
-        for (let page = first; !page.done; page = await reading.next()) {
-          const { Items = [] } = page.value;
-          yield (Items as SubscriptionItem[]).map(({ endpointHash }) => endpointHash);
-        }
+        for (let page = first; !page.done; page = await reading.next()) yield page.value;
       })();
     },
   };
 
-  function pages(project: ProjectRef, userId: string, abortSignal: AbortSignal | undefined) {
-    return paginateQuery(
+  async function* pages(
+    project: KeyedProject,
+    { userId = '', device }: Person,
+    abortSignal: AbortSignal | undefined,
+  ): AsyncGenerator<readonly Uint8Array[], undefined> {
+    if (device !== undefined) {
+      yield [hashOfDevice(project, device)];
+      return;
+    }
+    const found = paginateQuery(
       { client: dynamo },
       {
         TableName: table,
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        ExpressionAttributeValues: { ':user': projectUser(project.ref, userId) },
         ...indexed,
       },
       { abortSignal },
     );
+    for await (const { Items = [] } of found) {
+      yield (Items as IndexedUser[]).map(({ endpointHash }) => endpointHash);
+    }
   }
 }
 
 /**
- * Removes the subscriptions that were found, and their counts, batch by batch. After a failure, a second
- * search and removal remove the rest.
+ * Erases the subscriptions that were found, and their counts, batch by batch. After a failure, a second search and removal
+ * remove the rest.
+ * @param userId whose they must be. Undefined: anybody's.
  * @returns how many it has removed.
  */
-export async function removeFound(
-  removals: Pick<SubscriptionStore, 'removeOfUser'>,
+export async function eraseFound(
+  subscriptions: Pick<SubscriptionStore, 'erase'>,
   project: ProjectRef,
-  userId: string,
-  found: HashPages | Iterable<readonly Uint8Array[]>,
+  userId: string | undefined,
+  found: HashPages,
   signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0;
   for await (const hashes of found) {
-    for (let start = 0; start < hashes.length; start += sliceSizes.removalBatch) {
-      const batch = hashes.slice(start, start + sliceSizes.removalBatch);
-      removed += await removals.removeOfUser(project, userId, batch, signal);
+    for (let start = 0; start < hashes.length; start += erasureBatch) {
+      const batch = hashes.slice(start, start + erasureBatch);
+      removed += await subscriptions.erase(project, userId, batch, signal);
     }
   }
   return removed;

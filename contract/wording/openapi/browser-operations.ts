@@ -52,7 +52,13 @@ export const subscribe: Operation = {
         pattern: base64,
       },
       renewal:
-        '`true`: the page repeats what was registered before. What the request leaves out stays as it is stored.',
+        '`true`: the page repeats what was registered before. What the request leaves out stays as it is stored, and a ' +
+        'browser that was [erased](#remove-a-user) gets 410. Without it, the request is a consent: it ends the erasure.',
+      replaces: {
+        description:
+          'The endpoint that the browser had before. A renewal is refused if that one was erased.',
+        format: 'uri',
+      },
     }),
     limitBytes: limits.bodyBytes.subscribe,
   },
@@ -61,6 +67,7 @@ export const subscribe: Operation = {
     'user_id_signature_required',
     'user_id_signature_invalid',
     'application_server_key_unknown',
+    'erased',
   ],
   responses: { 201: { description: 'The subscription is stored.', content: ok } },
   examples: {

@@ -27,7 +27,14 @@ async function read(list: string | object, channelsFromTags?: readonly string[])
     readLine: lineReader(project, [], () => now),
     async importBatch(_, batch) {
       stored.push(...batch);
-      return { created: batch.length, updated: 0, unchanged: 0, overCap: 0, stored: batch };
+      return {
+        created: batch.length,
+        updated: 0,
+        unchanged: 0,
+        overCap: 0,
+        erased: 0,
+        stored: batch,
+      };
     },
     sleep: async () => {},
   });
