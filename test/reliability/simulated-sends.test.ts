@@ -10,7 +10,7 @@ const [leastPart, judgedRuns] = [1 / 100, 2000];
  * RUNS=1 for the run of one `SEED`, MINUTES=60 for as many as that time allows, FAVOURED for faults at their highest
  * rates, with commas.
  */
-const { RUNS = '2500', MINUTES = '0', FAVOURED = '' } = process.env;
+const { RUNS = '1000', MINUTES = '0', FAVOURED = '' } = process.env;
 const minutes = Number(MINUTES);
 const runs = minutes > 0 ? Number.MAX_SAFE_INTEGER : Number(RUNS);
 const favoured = faultNames.filter((fault) => FAVOURED.split(',').includes(fault));
