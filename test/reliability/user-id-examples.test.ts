@@ -7,6 +7,12 @@ import { canRun, type Language, languages, run, writeProgram } from './fixtures/
 const document = 'docs/user-ids.md';
 const listings = 'docs/sending.md';
 
+/** The program that signs: beside the one that sends. */
+function signerIn({ sender }: Language): string {
+  if (sender !== undefined) return readFileSync(sender.replace('/send.', '/sign.'), 'utf8');
+  return codeIn(listings, 'js').find((code) => code.includes('CARILLON_IDENTITY_KEY'))!;
+}
+
 describe('the documented examples sign a user id as the service expects it', () => {
   /** The rows of the test vector: the key, the user id and its signature. */
   const rows = readFileSync(document, 'utf8').matchAll(
@@ -33,11 +39,9 @@ describe('the documented examples sign a user id as the service expects it', () 
     const testIfAvailable = canRun(language) ? test : test.skip;
 
     testIfAvailable(language.name, async () => {
-      const program = codeIn(listings, language.tag).find((code) =>
-        code.includes('CARILLON_IDENTITY_KEY'),
-      );
+      const program = signerIn(language);
       for (const { userId, signature } of vector) {
-        writeProgram(language, folder, program!.replace('zoë/42', userId));
+        writeProgram(language, folder, program.replace('zoë/42', userId));
         const { stdout, stderr } = await run(language.run, folder, {
           CARILLON_IDENTITY_KEY: identityKey,
         });

@@ -1,0 +1,8 @@
+<?php
+function signUserId(string $identityKey, string $userId): string
+{
+    $digest = hash_hmac('sha256', $userId, $identityKey, binary: true);
+    return rtrim(strtr(base64_encode($digest), '+/', '-_'), '=');
+}
+
+echo signUserId(getenv('CARILLON_IDENTITY_KEY'), 'zoë/42'), "\n";
