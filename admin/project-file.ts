@@ -1,7 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import * as z from 'zod';
 import { projectIdPattern } from '../contract/wire/formats.ts';
-import { type SubscriptionItem, subscriptionKey } from '../lambdas/store/items.ts';
+import {
+  type ErasureItem,
+  erasureKey,
+  type SubscriptionItem,
+  subscriptionKey,
+} from '../lambdas/store/items.ts';
 import { CommandError } from './errors.ts';
 import { type ArrivingProject, haveSameKeys } from './store/arriving-project.ts';
 
@@ -30,12 +35,13 @@ export type FileHeader = Readonly<Omit<z.infer<typeof headerSchema>, 'format' | 
  */
 export async function* projectLines(
   { projectId, exportedAt, limits }: FileHeader,
-  { project, vapidKey, identityKey, months, subscriptions }: ArrivingProject,
+  { project, vapidKey, identityKey, months, erasures, subscriptions }: ArrivingProject,
   onProgress: (subscriptions: number) => void = () => {},
 ): AsyncGenerator<string> {
   yield line({ format, version, projectId, exportedAt, limits });
   yield line({ project }) + line({ vapidKey }) + line({ identityKey });
   yield line({ months: Object.fromEntries(months) });
+  for await (const items of erasures()) yield items.map((erasure) => line({ erasure })).join('');
   let written = 0;
   for await (const items of subscriptions()) {
     yield items.map((subscription) => line({ subscription })).join('');
@@ -71,15 +77,16 @@ export async function readProjectFile(file: string): Promise<ProjectFile> {
       continue;
     }
     const [[kind = '', content] = []] = Object.entries(Object(value));
-    if (kind === 'subscription') {
+    if (kind === 'subscription' || kind === 'erasure') {
       const { project } = parts as Partial<ArrivingProject>;
-      const item = content as SubscriptionItem;
+      const item = content as Pick<SubscriptionItem, 'projectPart' | 'endpointHash'>;
+      const keyOf = kind === 'erasure' ? erasureKey : subscriptionKey;
       const isOwn =
         project !== undefined &&
         item.endpointHash instanceof Uint8Array &&
-        item.projectPart === subscriptionKey(project.ref, item.endpointHash).projectPart;
-      if (!isOwn) throw invalid(`line ${number} is no subscription of this project`);
-      count += 1;
+        item.projectPart === keyOf(project.ref, item.endpointHash).projectPart;
+      if (!isOwn) throw invalid(`line ${number} is no ${kind} of this project`);
+      if (kind === 'subscription') count += 1;
     } else if (kinds.includes(kind)) parts[kind] = content;
     else throw invalid(`line ${number} is malformed`);
   }
@@ -95,21 +102,30 @@ export async function readProjectFile(file: string): Promise<ProjectFile> {
   return {
     ...{ header, count, project, vapidKey, identityKey },
     months: new Map(Object.entries(months)),
-    subscriptions: () => subscriptionsIn(file),
+    erasures: () => itemsIn(file, 'erasure'),
+    subscriptions: () => itemsIn(file, 'subscription'),
   };
 }
 
 const kinds = ['project', 'vapidKey', 'identityKey', 'months', 'end'];
 
-/** Subscriptions that are handed on at once. */
+/** Items that are handed on at once. */
 const pageLength = 1000;
 
-async function* subscriptionsIn(file: string): AsyncGenerator<readonly SubscriptionItem[]> {
-  let page: SubscriptionItem[] = [];
+interface FileItems {
+  readonly erasure: ErasureItem;
+  readonly subscription: SubscriptionItem;
+}
+
+async function* itemsIn<Kind extends keyof FileItems>(
+  file: string,
+  kind: Kind,
+): AsyncGenerator<readonly FileItems[Kind][]> {
+  let page: FileItems[Kind][] = [];
   for await (const value of values(file)) {
-    const { subscription } = Object(value) as { readonly subscription?: SubscriptionItem };
-    if (subscription === undefined) continue;
-    page.push(subscription);
+    const { [kind]: item } = Object(value) as Partial<FileItems>;
+    if (item === undefined) continue;
+    page.push(item);
     if (page.length < pageLength) continue;
     yield page;
     page = [];

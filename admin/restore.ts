@@ -104,6 +104,7 @@ async function findProject(
   return {
     arriving: {
       ...{ project, vapidKey, identityKey, months },
+      erasures: () => source.erasuresOf(ref),
       subscriptions: () => source.subscriptionsOf(ref),
     },
     ...{ present, state, subscribers },
@@ -150,7 +151,7 @@ export interface RestoredProject extends Arrival {
   readonly secretKey?: string | undefined;
 }
 
-const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, keyDropped: 0 };
+const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, erased: 0, keyDropped: 0 };
 
 /**
  * Restores a project: one that is missing as a whole, of one that exists what it lacks. Repeat it after an interruption.

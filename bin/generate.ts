@@ -13,6 +13,8 @@ const generators: Readonly<Record<string, () => void>> = {
     for (const file of generatedDocuments) {
       writeFileSync(file, withGeneratedBlocks(readFileSync(file, 'utf8')));
     }
+    const promises = 'docs/reliability.md';
+    writeFileSync(promises, withPromises(readFileSync(promises, 'utf8')));
     writeFileSync(
       'llms.txt',
       llmsText((file) => readFileSync(file, 'utf8')),
@@ -24,6 +26,28 @@ const generators: Readonly<Record<string, () => void>> = {
 
 function writeJson(file: string, value: object): void {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/**
+ * Writes the tables of docs/reliability.md again: after `<!-- generated: promises of A B -->` the titles of the tests in
+ * these two files of the suite.
+ */
+export function withPromises(markdown: string): string {
+  const blocks = /<!-- generated: promises of (.+?) -->\n[\s\S]*?<!-- end -->/g;
+  return markdown.replaceAll(blocks, (_, names: string) => {
+    const rows = names.split(' ').flatMap(promiseRows).join('\n');
+    return `<!-- generated: promises of ${names} -->\n| Promise | Test |\n|---|---|\n${rows}\n<!-- end -->`;
+  });
+}
+
+function promiseRows(name: string): readonly string[] {
+  const path = `test/reliability/${name}.test.ts`;
+  // Those at the top level.
+  const titles = readFileSync(path, 'utf8').matchAll(/^(?:describe|test)\('(.+)', (?:async )?\(/gm);
+  return [...titles].map(
+    ([, title = '']) =>
+      `| ${title.charAt(0).toUpperCase()}${title.slice(1)} | [${name}](../${path}) |`,
+  );
 }
 
 /** A package whose code is in a bundle. */
@@ -73,9 +97,11 @@ export function licencesPage(packages: readonly BundledPackage[]): string {
 Carillon is licensed under [Apache 2.0](../LICENSE). The bundles of its functions also contain code of
 these packages. \`npm run licences\` generates this page from the bundles.
 
+<!-- generated: licences -->
 | Package | Version | Licence |
 |---|---|---|
-${rows.join('')}`;
+${rows.join('')}<!-- end -->
+`;
 }
 
 if (process.argv[1] === import.meta.filename) generators[process.argv[2]!]!();

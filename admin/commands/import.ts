@@ -99,16 +99,25 @@ const columns: readonly Column<readonly [origin: string, rows: number]>[] = [
   ['push service', ([origin]) => origin],
 ];
 
+/** What became of subscriptions that are not imported. */
+export const erasedText = 'whose browsers were erased';
+
 function reportText(report: Report, paint: Paint): string {
-  const { created, updated, unchanged, withUserId, withChannels, skipped, pushServices } = report;
+  const { created, updated, unchanged, erased, withUserId, skipped, pushServices } = report;
+  const kept = [
+    `${countText(withUserId)} with a user id`,
+    ...(report.withChannels > 0 ? [`${countText(report.withChannels)} with channels`] : []),
+    ...(report.withLocale > 0 ? [`${countText(report.withLocale)} with a language`] : []),
+  ];
   const [added, changed, same] = [created, updated, unchanged].map(countText);
   const left = Object.entries(skipped).map(
     ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
   );
+  if (erased > 0) left.push(`  ${countText(erased)} ${erasedText}\n`);
   const origins = Object.entries(pushServices).sort(([, one], [, other]) => other - one);
   return (
     `${listText(report.list)}${mistakesText(report)}${added} added, ${changed} updated, ${same} unchanged; ` +
-    `${countText(withUserId)} with a user id${withChannels > 0 ? `, ${countText(withChannels)} with channels` : ''}.\n` +
+    `${kept.join(', ')}.\n` +
     (left.length > 0 ? `Rows left out:\n${left.join('')}` : '') +
     (origins.length > 0 ? `\n${table(columns, origins, paint)}` : '')
   );
@@ -141,7 +150,7 @@ function mistakesText({ mistakes, invalid }: ImportReport): string {
 
 /** @throws {CommandError} */
 function refuseIncomplete(projectId: string, report: ImportReport): void {
-  const { created, updated, unchanged, invalid, overCap, skipped } = report;
+  const { created, updated, unchanged, erased, invalid, overCap, skipped } = report;
   const reasons = [
     ...(invalid > 0 ? [countOf(invalid, 'invalid line')] : []),
     ...(overCap > 0
@@ -154,7 +163,7 @@ function refuseIncomplete(projectId: string, report: ImportReport): void {
   if (reasons.length > 0) {
     throw new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
   }
-  if (created + updated + unchanged === 0 && Object.keys(skipped).length > 0) {
+  if (created + updated + unchanged + erased === 0 && Object.keys(skipped).length > 0) {
     throw new CommandError(
       'nothing_imported',
       'No row is a subscription that this project can use.',
@@ -185,7 +194,7 @@ async function* readFrom(file: string, onRead: (bytes: number) => void): AsyncGe
   }
 }
 
-/** `created`, `updated`, `unchanged`, `overCap`, `invalid` and the counts in `skipped` add up to the rows. */
+/** `created`, `updated`, `unchanged`, `overCap`, `erased`, `invalid` and the counts in `skipped` add up to the rows. */
 export interface ImportReport extends ImportCounts {
   readonly invalid: number;
   /** Rows that are no subscription of this project, by reason. */
@@ -194,6 +203,8 @@ export interface ImportReport extends ImportCounts {
   readonly withUserId: number;
   /** Rows with channels whose subscription is stored. */
   readonly withChannels: number;
+  /** Rows with a language whose subscription is stored. */
+  readonly withLocale: number;
   /** Rows whose subscription is stored, by the origin of their push service. */
   readonly pushServices: Readonly<Record<string, number>>;
   /** The first invalid rows. */
@@ -221,17 +232,19 @@ export async function importList(
   { form, rows }: Pick<ListFile, 'form' | 'rows'>,
   { readLine, columns, ...deps }: ImportListDependencies,
 ): Promise<ImportReport> {
-  let [invalid, withUserId, withChannels] = [0, 0, 0];
+  let [invalid, withUserId, withChannels, withLocale] = [0, 0, 0, 0];
   const skipped: Partial<Record<SkipReason, number>> = {};
   const pushServices: Record<string, number> = {};
   const mistakes: Mistake[] = [];
-  const onStored = ({ projectUser, channels, origin }: ImportedSubscription) => {
+  const onStored = ({ projectUser, channels, locale, origin }: ImportedSubscription) => {
     if (projectUser !== undefined) withUserId += 1;
     if (channels !== undefined) withChannels += 1;
+    if (locale !== undefined) withLocale += 1;
     pushServices[origin] = (pushServices[origin] ?? 0) + 1;
   };
   const counts = await importSubscriptions(validItems(), { ...deps, onStored });
-  return { ...counts, invalid, skipped, withUserId, withChannels, pushServices, mistakes };
+  const kept = { withUserId, withChannels, withLocale };
+  return { ...counts, ...kept, invalid, skipped, pushServices, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
     for await (const row of joinedRows(rows)) {

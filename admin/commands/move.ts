@@ -37,7 +37,8 @@ export function exportCommand(runOnStack: RunOnStack): Command {
         const { months, subscribers = 0 } = await whole.usageOf(project.ref);
         const header = { projectId, exportedAt: new Date().toISOString(), limits: settings };
         const subscriptions = () => whole.subscriptionsOf(project.ref);
-        const leaving = { project, vapidKey, identityKey, months, subscriptions };
+        const erasures = () => whole.erasuresOf(project.ref);
+        const leaving = { project, vapidKey, identityKey, months, erasures, subscriptions };
         let exported = 0;
         await withBar('exporting', subscribers, (update) => {
           const lines = projectLines(header, leaving, (written) => {
@@ -97,7 +98,7 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
           const message = `This stack has a project "${projectId}", or what is left of one. Nothing was changed.`;
           throw new CommandError('project_exists', message);
         }
-        const { created, unchanged, updated, keyDropped } = arrival;
+        const { created, unchanged, updated, erased, keyDropped } = arrival;
         const { exportedAt } = read.header;
         const members = Object.keys(project.members);
         const subscriptions = created + unchanged + updated;
@@ -109,9 +110,14 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
             secretKey,
             members,
             subscriptions,
+            erased,
             keyDropped,
           },
-          importText({ ...read, project }, { subscriptions, keyDropped, secretKey }, context),
+          importText(
+            { ...read, project },
+            { subscriptions, erased, keyDropped, secretKey },
+            context,
+          ),
         );
       }),
     );
@@ -119,13 +125,14 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
 
 interface Imported {
   readonly subscriptions: number;
+  readonly erased: number;
   readonly keyDropped: number;
   readonly secretKey: string | undefined;
 }
 
 function importText(
   { header, project }: ProjectFile,
-  { subscriptions, keyDropped, secretKey }: Imported,
+  { subscriptions, erased, keyDropped, secretKey }: Imported,
   { paint, settings, next }: Context,
 ): string {
   const { projectId, exportedAt, limits } = header;
@@ -145,6 +152,7 @@ function importText(
     ],
     ['Members', names || 'none'],
     ['Subscriptions', countText(subscriptions)],
+    ['Of erased browsers, left out', erased === 0 ? undefined : countText(erased)],
     ['Of a dropped key, left out', keyDropped === 0 ? undefined : countText(keyDropped)],
     ...different.flatMap(([limit, label, name]) =>
       project.settings[limit] !== undefined || limits[name] === settings[name]

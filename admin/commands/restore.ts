@@ -15,6 +15,7 @@ import { openConversation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { formatTime } from '../terminal/table.ts';
 import { type Context, dryRunOption, type RunOnStack, readProjectId } from './command.ts';
+import { erasedText } from './import.ts';
 
 interface Options extends RestoredTables {
   readonly project?: readonly string[];
@@ -138,7 +139,16 @@ function ofBackup(time: Date | undefined): string {
 }
 
 function line(
-  { projectId, project, overCap, keyDropped, filled, secretKey, ...counted }: RestoredProject,
+  {
+    projectId,
+    project,
+    overCap,
+    erased,
+    keyDropped,
+    filled,
+    secretKey,
+    ...counted
+  }: RestoredProject,
   { paint }: Pick<Context, 'paint'>,
 ): string {
   if (project === 'other') return `${projectId}: a later project has this id, nothing restored\n`;
@@ -148,6 +158,7 @@ function line(
     `${countText(counted.updated)} updated`,
     `${countText(counted.unchanged)} unchanged`,
     ...(overCap > 0 ? [`${countText(overCap)} above the cap`] : []),
+    ...(erased > 0 ? [`${countText(erased)} left out ${erasedText}`] : []),
     ...(keyDropped > 0 ? [`${countText(keyDropped)} of a dropped key left out`] : []),
   ];
   const key =

@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
@@ -82,6 +82,7 @@ interface PruneOptions {
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
   readonly pushOrigin?: string;
+  readonly failing?: 'gone_unconfirmed';
 }
 
 function pruneCommand(runOnStack: RunOnStack): Command {
@@ -90,6 +91,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
     'Removes subscriptions for which all that is given holds. Repeat it after an interruption: it continues.',
     ...['my-site --unseen-days 180 --dry-run', 'my-site --unseen-days 180'],
     'my-site --push-origin https://x.push.apple.com --created-after 2026-11-27T09:00:00Z',
+    'my-site --failing gone_unconfirmed --dry-run',
   )
     .option(
       '--unseen-days <days>',
@@ -99,19 +101,26 @@ function pruneCommand(runOnStack: RunOnStack): Command {
     .option('--created-after <time>', 'those created then or later: RFC 3339', readTime)
     .option('--created-before <time>', 'those created before', readTime)
     .option('--push-origin <origin>', 'those whose endpoint has this origin', readOrigin)
+    .addOption(
+      new Option(
+        '--failing <reason>',
+        'those that the last send kept though their push service called them gone',
+      ).choices(['gone_unconfirmed']),
+    )
     .option(...dryRunOption)
     .option('--yes', 'remove without asking for confirmation')
     .action((projectId: string, options: PruneOptions) => {
-      const { unseenDays, createdAfter, createdBefore, pushOrigin } = options;
+      const { unseenDays, createdAfter, createdBefore, pushOrigin, failing } = options;
       const which = [
         ...(unseenDays === undefined ? [] : [`without a visit for ${countOf(unseenDays, 'day')}`]),
         ...(createdAfter ? [`created since ${createdAfter.toISOString()}`] : []),
         ...(createdBefore ? [`created before ${createdBefore.toISOString()}`] : []),
         ...(pushOrigin === undefined ? [] : [`at ${pushOrigin}`]),
+        ...(failing === undefined ? [] : ['that a push service calls gone']),
       ].join(', ');
       if (which === '') {
         command.error(
-          'Give at least one of --unseen-days, --created-after, --created-before, --push-origin.',
+          'Give at least one of --unseen-days, --created-after, --created-before, --push-origin, --failing.',
         );
       }
       return runOnStack(
@@ -125,6 +134,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
             createdAfter: createdAfter?.getTime(),
             createdBefore: createdBefore?.getTime(),
             origin: pushOrigin,
+            goneBefore: failing && clock().getTime(),
           };
           const subscriptions = subscriptionStore(dynamo, tables, clock);
           const deps = { dynamo, table: tables.subscriptions, subscriptions };

@@ -2,13 +2,13 @@ import { Argument, Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { deviceIdPattern } from '../../contract/wire/formats.ts';
 import { limits } from '../../contract/wire/limits.ts';
+import type { Project } from '../../contract/wire/project.ts';
 import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { userSchema } from '../../contract/wire/user.ts';
-import { removeFound, userSubscriptions } from '../../lambdas/store/audience.ts';
+import { eraseFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
 import {
   deviceIdOf,
-  hashOfDevice,
   projectUser,
   type SubscriptionItem,
   subscriptionKey,
@@ -130,32 +130,30 @@ const columns: readonly Column<StoredSubscription>[] = [
 function deleteCommand(runOnStack: RunOnStack): Command {
   const command = projectCommand(
     'delete',
-    'Deletes all subscriptions of a user id, or of one browser, which registers again at its next visit.',
+    'Erases all subscriptions of a user id, or of one browser. They come back only when the visitor subscribes.',
     ...['my-site ada', 'my-site ada --yes --json'],
   ).option('--yes', 'delete without asking for confirmation');
   const read = namingPerson(command);
   return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
     const person = read(userId, options);
     return runOnStack(async (context) => {
-      const { registry, dynamo, tables, print, confirm } = context;
-      const { ref } = await registry.get(projectId);
+      const { dynamo, tables, print, confirm } = context;
+      const project = await keyedProject(context, projectId);
+      const { length } = await subscriptionsOfPerson(context, projectId, person);
+      await confirm({
+        effect: `permanently deletes ${subscriptionsText(length, projectId, person)}`,
+        ...('userId' in person
+          ? { expected: person.userId, label: 'user id' }
+          : { expected: projectId }),
+        refusal: 'Nothing was deleted.',
+      });
       const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
-      const refusal = 'Nothing was deleted.';
-      let removed: number;
-      if ('userId' in person) {
-        const users = userSubscriptions(dynamo, tables.subscriptions);
-        const { count } = await users.list(ref, person.userId);
-        const effect = `permanently deletes ${subscriptionsText(count, projectId, person)}`;
-        await confirm({ effect, expected: person.userId, label: 'user id', refusal });
-        const found = await users.endpointHashes(ref, person.userId);
-        removed = await removeFound(subscriptions, ref, person.userId, found);
-      } else {
-        const { length } = await subscriptionsOfPerson(context, projectId, person);
-        const effect = `permanently deletes ${subscriptionsText(length, projectId, person)}`;
-        await confirm({ effect, expected: projectId, refusal });
-        const hash = await hashOf(context, projectId, person.device);
-        removed = await subscriptions.removeBatch(ref, [hash]);
-      }
+      const found = await userSubscriptions(dynamo, tables.subscriptions).endpointHashes(
+        project,
+        person,
+      );
+      const userId = 'userId' in person ? person.userId : undefined;
+      const removed = await eraseFound(subscriptions, project.ref, userId, found);
       const text = `Deleted ${subscriptionsText(removed, projectId, person)}\n`;
       print({ projectId, ...person, removed }, text);
     });
@@ -203,9 +201,11 @@ type Stack = Pick<Context, 'registry' | 'dynamo' | 'tables'>;
 /** What a project stores of a person, with the keys of the browsers. @throws {ProjectNotFound} */
 async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Person) {
   const { registry, dynamo, tables } = stack;
-  const { ref } = await registry.get(projectId);
+  const project = await keyedProject(stack, projectId);
+  const { ref } = project;
+  const users = userSubscriptions(dynamo, tables.subscriptions);
   const found: SubscriptionItem[] = [];
-  for await (const hashes of await hashPages(stack, projectId, person)) {
+  for await (const hashes of await users.endpointHashes(project, person)) {
     const keys = hashes.map((hash) => subscriptionKey(ref, hash));
     found.push(...(await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys)));
   }
@@ -224,20 +224,9 @@ async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Pe
   );
 }
 
-async function hashPages(
-  stack: Stack,
-  projectId: string,
-  person: Person,
-): Promise<AsyncIterable<readonly Uint8Array[]> | Iterable<readonly Uint8Array[]>> {
-  if ('device' in person) return [[await hashOf(stack, projectId, person.device)]];
-  const { ref } = await stack.registry.get(projectId);
-  const users = userSubscriptions(stack.dynamo, stack.tables.subscriptions);
-  return users.endpointHashes(ref, person.userId);
-}
-
-async function hashOf({ dynamo, tables }: Stack, projectId: string, device: string) {
+async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {
   const projects = projectStore(dynamo, tables.projects, () => new Date());
   const project = await projects.find(projectId);
   if (project === undefined) throw new ProjectNotFound(projectId);
-  return hashOfDevice(project, device);
+  return project;
 }

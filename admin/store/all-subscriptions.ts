@@ -6,7 +6,13 @@ import {
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { expressionValues } from '../../lambdas/store/dynamo.ts';
-import { partCount, projectPart, type SubscriptionItem } from '../../lambdas/store/items.ts';
+import {
+  type ErasureItem,
+  erasedPart,
+  partCount,
+  projectPart,
+  type SubscriptionItem,
+} from '../../lambdas/store/items.ts';
 import {
   earlierPair,
   type SubscriptionStore,
@@ -16,39 +22,59 @@ import {
 
 /** All subscriptions of a project, as the operator's command reads and removes them. */
 
+type Selection = Pick<
+  QueryCommandInput,
+  'ProjectionExpression' | 'FilterExpression' | 'ExpressionAttributeValues'
+>;
+
 /**
  * Reads the subscriptions of a project, page by page, in the order of the hashes of their endpoints: two reads of
  * the same subscriptions are equal. A subscription that is stored during the whole read is in it.
  * @param selection of attributes and items. Default: all.
  * @param onRead gets how many were read for a page, selected or not.
  */
-export async function* subscriptionPages(
+export function subscriptionPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
   project: ProjectRef,
-  selection: Pick<
-    QueryCommandInput,
-    'ProjectionExpression' | 'FilterExpression' | 'ExpressionAttributeValues'
-  > = {},
+  selection: Selection = {},
   onRead: (subscriptions: number) => void = () => {},
 ): AsyncGenerator<readonly SubscriptionItem[]> {
-  for (let part = 0; part < partCount; part += 1) {
+  const partitions = Array.from({ length: partCount }, (_, part) => projectPart(project, part));
+  return pagesIn(dynamo, table, partitions, selection, onRead);
+}
+
+/** Reads the hashes of a project's endpoints that were erased, page by page. */
+export function erasurePages(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  project: ProjectRef,
+): AsyncGenerator<readonly ErasureItem[]> {
+  const partitions = Array.from({ length: partCount }, (_, part) => erasedPart(project, part));
+  return pagesIn(dynamo, table, partitions);
+}
+
+async function* pagesIn<Item>(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  partitions: readonly string[],
+  selection: Selection = {},
+  onRead: (items: number) => void = () => {},
+): AsyncGenerator<readonly Item[]> {
+  for (const partition of partitions) {
     const pages = paginateQuery(
       { client: dynamo },
       {
         ...selection,
         TableName: table,
         KeyConditionExpression: 'projectPart = :part',
-        ExpressionAttributeValues: {
-          ':part': projectPart(project, part),
-          ...selection.ExpressionAttributeValues,
-        },
+        ExpressionAttributeValues: { ':part': partition, ...selection.ExpressionAttributeValues },
         ConsistentRead: true,
       },
     );
     for await (const { Items = [], ScannedCount = 0 } of pages) {
       onRead(ScannedCount);
-      yield Items as SubscriptionItem[];
+      yield Items as Item[];
     }
   }
 }

@@ -16,6 +16,7 @@ import {
   isConditionFailure,
 } from '../../lambdas/store/dynamo.ts';
 import type {
+  ErasureItem,
   IdentityKeyItem,
   ProjectItem,
   RemovedProjectItem,
@@ -43,6 +44,7 @@ export interface ArrivingProject {
   readonly identityKey: IdentityKeyItem;
   /** The notifications of each UTC month. */
   readonly months: ReadonlyMap<string, number>;
+  readonly erasures: () => AsyncIterable<readonly ErasureItem[]>;
   readonly subscriptions: () => AsyncIterable<readonly SubscriptionItem[]>;
 }
 
@@ -82,7 +84,7 @@ export interface Arrival extends ImportCounts {
  * Brings a project to a stack that has none with its id:
  *
  * 1. A mark takes the id. Functions find no project, and no other one with this id can be created.
- * 2. Counters and subscriptions are added. Subscriptions are counted while they are, whatever the cap: all have been
+ * 2. Counters, hashes of erased endpoints and subscriptions are added. Subscriptions are counted while they are, whatever the cap: all have been
  *    accepted before.
  * 3. One transaction replaces the mark by the project with its keys.
  *
@@ -92,7 +94,7 @@ export interface Arrival extends ImportCounts {
 export async function bringProject(
   dynamo: DynamoDBDocumentClient,
   tables: RestoredTables,
-  { project, vapidKey, identityKey, months, subscriptions }: ArrivingProject,
+  { project, vapidKey, identityKey, months, erasures, subscriptions }: ArrivingProject,
   { clock, sleep, onProgress = () => {} }: ArrivalOptions,
 ): Promise<Arrival | 'taken'> {
   const { projectId, ref, pausedAt } = project;
@@ -113,6 +115,9 @@ export async function bringProject(
       tables.usage,
       isClosed ? parts.map((part) => ({ ...part, cap: 'closed' })) : parts,
     );
+  }
+  for await (const page of erasures()) {
+    await putMissing(tables.subscriptions, page, 'endpointHash');
   }
   const found = projectOf({ ...project, settings: { ...project.settings, subscriberCap: null } });
   const find = async () => found;
@@ -153,16 +158,22 @@ export async function bringProject(
     }
   }
 
-  async function putMissing(TableName: string, items: readonly object[]): Promise<void> {
-    await Promise.all(items.map((Item) => putIfMissing(dynamo, TableName, 'period', Item)));
+  async function putMissing(
+    TableName: string,
+    items: readonly object[],
+    key: PutKey = 'period',
+  ): Promise<void> {
+    await Promise.all(items.map((Item) => putIfMissing(dynamo, TableName, key, Item)));
   }
 }
+
+type PutKey = 'period' | 'projectId' | 'endpointHash';
 
 /** Puts an item, unless there is one with its key. @param key the name of a key. */
 export async function putIfMissing(
   dynamo: DynamoDBDocumentClient,
   TableName: string,
-  key: 'period' | 'projectId',
+  key: PutKey,
   Item: object,
 ): Promise<void> {
   const ConditionExpression = `attribute_not_exists(${key})`;

@@ -21,6 +21,8 @@ import {
 } from '../../lambdas/store/dynamo.ts';
 import {
   chosenAttributes,
+  type ErasureItem,
+  erasureKey,
   partCount,
   partOf,
   type SubscriptionItem,
@@ -64,7 +66,11 @@ export interface ImportCounts {
   readonly unchanged: number;
   /** The project's subscriber cap rejected them. */
   readonly overCap: number;
+  /** Their browsers were erased, and stay away. */
+  readonly erased: number;
 }
+
+const none = { created: 0, updated: 0, unchanged: 0, overCap: 0, erased: 0 };
 
 /**
  * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
@@ -101,11 +107,14 @@ export function batchImport(
   // Whether the batch before was partly stored already, as in a repeated import, or met the cap. Then a look-up
   // is cheaper than a write that fails.
   let startsWithLookUp = dryRun;
-  return async (projectId, batch) => {
+  return async (projectId, given) => {
     let stored: Stored | undefined;
+    let batch: typeof given | undefined;
     for (;;) {
       const project = await projects.find(projectId);
       if (project === undefined) throw projectNotFound(projectId);
+      batch ??= await withoutErased(project, given);
+      if (batch.length === 0) return { ...none, erased: given.length, stored: [] };
       if (startsWithLookUp || stored !== undefined) {
         stored = await lookUp(project, batch);
         const ownRoom = stored.room.parts[partOf(batch[0]!.endpointHash)]!;
@@ -115,16 +124,27 @@ export function batchImport(
         stored = { items: new Map(), room: { cap: capOf(project), parts } };
       }
       const counts = await write(project, batch, stored);
-      if (counts !== undefined) return counts;
+      if (counts !== undefined) return { ...counts, erased: given.length - batch.length };
     }
   };
+
+  /** The batch without the subscriptions whose browsers were erased. */
+  async function withoutErased(
+    { ref }: Project,
+    batch: readonly ImportedSubscription[],
+  ): Promise<readonly ImportedSubscription[]> {
+    const keys = batch.map(({ endpointHash }) => erasureKey(ref, endpointHash));
+    const erased = await batchGet<ErasureItem>(dynamo, tables.subscriptions, keys);
+    const hashes = new Set(erased.map(({ endpointHash }) => hex(endpointHash)));
+    return batch.filter(({ endpointHash }) => !hashes.has(hex(endpointHash)));
+  }
 
   /** @returns undefined, and nothing is written, unless `stored` is what is in the tables. */
   async function write(
     project: Project,
     batch: readonly ImportedSubscription[],
     { items, room }: Stored,
-  ): Promise<ImportedBatch | undefined> {
+  ): Promise<Omit<ImportedBatch, 'erased'> | undefined> {
     const isStored = (item: ImportedSubscription) => items.has(hex(item.endpointHash));
     const isPlanned = (item: ImportedSubscription) => planned.has(hex(item.endpointHash));
     const missing = batch.filter((item) => !isStored(item) && !isPlanned(item));
@@ -251,8 +271,10 @@ function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<Su
   const { isUntimed, vapidPairNumber, userSince: _, ...attributes } = rest;
   const hasChosen = !stored.imported && chosenAttributes.some((name) => stored[name] !== undefined);
   const kept: readonly string[] = isUntimed && hasChosen ? chosenAttributes : [];
+  const isKept = (name: string) =>
+    kept.includes(name) || (isUntimed && name === 'locale' && stored.locale !== undefined);
   const set = Object.entries(attributes).filter(
-    ([name, value]) => value !== undefined && !kept.includes(name),
+    ([name, value]) => value !== undefined && !isKept(name),
   );
   const changed: Partial<SubscriptionItem> = Object.fromEntries(set);
   const isOtherUser = ![undefined, stored.projectUser].includes(changed.projectUser);
@@ -310,7 +332,7 @@ export async function importSubscriptions(
   subscriptions: AsyncIterable<ImportedSubscription>,
   { projectId, importBatch, sleep, onStored = () => {} }: ImportDependencies,
 ): Promise<ImportCounts> {
-  const total = { created: 0, updated: 0, unchanged: 0, overCap: 0 };
+  const total = { ...none };
   /** By part: its next batch, by endpoint. */
   const batches = Array.from({ length: partCount }, () => new Map<string, ImportedSubscription>());
   const inProgress = new Map<number, Promise<void>>();
@@ -351,6 +373,7 @@ export async function importSubscriptions(
         total.updated += counts.updated;
         total.unchanged += counts.unchanged;
         total.overCap += counts.overCap;
+        total.erased += counts.erased;
         for (const subscription of counts.stored) onStored(subscription);
         return;
       } catch (error) {

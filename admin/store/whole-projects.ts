@@ -8,13 +8,14 @@ import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { subscriberCounter } from '../../lambdas/store/counters.ts';
 import type {
+  ErasureItem,
   IdentityKeyItem,
   ProjectItem,
   RemovedProjectItem,
   UsageItem,
   VapidKeyItem,
 } from '../../lambdas/store/items.ts';
-import { subscriptionPages } from './all-subscriptions.ts';
+import { erasurePages, subscriptionPages } from './all-subscriptions.ts';
 
 /** The keys of a project, as far as their tables have them. */
 export interface ProjectKeyItems {
@@ -88,6 +89,11 @@ export class WholeProjects {
 
   subscriptionsOf(project: ProjectRef) {
     return subscriptionPages(this.#dynamo, this.#tables.subscriptions, project);
+  }
+
+  /** The hashes of the endpoints that were erased. */
+  erasuresOf(project: ProjectRef): AsyncGenerator<readonly ErasureItem[]> {
+    return erasurePages(this.#dynamo, this.#tables.subscriptions, project);
   }
 
   async #read<Item>(TableName: string, projectId: string): Promise<Item | undefined> {

@@ -37,7 +37,12 @@ export function lineReader(
   assumedKey?: string,
 ): ReadLine {
   // Of a request, and not of a subscription.
-  const { userIdSignature: _, renewal: __, ...fields } = subscribeSchema(extraOrigins).shape;
+  const {
+    userIdSignature: _,
+    renewal: __,
+    replaces: ___,
+    ...fields
+  } = subscribeSchema(extraOrigins).shape;
   const shape = {
     ...fields,
     // Nobody is not said, but left out.

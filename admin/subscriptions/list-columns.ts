@@ -1,4 +1,5 @@
 import { parseJson } from '../../contract/text/text.ts';
+import { readerLanguage } from '../../contract/wire/fields.ts';
 import { CommandError } from '../errors.ts';
 import type { ListRow } from './list-file.ts';
 
@@ -10,6 +11,7 @@ type Field =
   | 'userId'
   | 'channels'
   | 'tags'
+  | 'locale'
   | 'applicationServerKey'
   | 'createdAt'
   | 'updatedAt';
@@ -58,6 +60,7 @@ const sources: readonly ListSource[] = [
       auth: 'web_auth',
       userId: 'external_user_id',
       tags: 'tags',
+      locale: 'language',
       createdAt: 'created_at',
       updatedAt: 'last_active',
     },
@@ -110,6 +113,7 @@ const sources: readonly ListSource[] = [
       userId: ['user_id', 'uid', 'external_user_id', 'user'],
       channels: 'channels',
       tags: 'tags',
+      locale: ['locale', 'language'],
       applicationServerKey: ['application_server_key', 'vapid_public_key'],
       createdAt: 'created_at',
       updatedAt: 'updated_at',
@@ -244,6 +248,7 @@ export class ListColumns {
       channels: this.#channelsFromTags
         ? channelsIn(fieldOf('tags'), this.#channelsFromTags)
         : channelsOf(fieldOf('channels')),
+      locale: localeOf(textOf(fieldOf('locale'))),
       applicationServerKey: textOf(fieldOf('applicationServerKey')),
       createdAt: timeOf(textOf(fieldOf('createdAt'))),
       updatedAt: timeOf(textOf(fieldOf('updatedAt'))),
@@ -282,6 +287,12 @@ export class ListColumns {
 function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The tag of a language as databases write it, such as `pt_BR`. Whoever has none that can be read is imported without. */
+function localeOf(text: string | undefined): string | undefined {
+  const { data } = readerLanguage.safeParse(text?.replaceAll('_', '-'));
+  return data;
 }
 
 /** Channels as an array, or as a text in which anything else than their characters is between them. */

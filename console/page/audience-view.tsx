@@ -13,7 +13,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { limits } from '../../contract/wire/limits.ts';
-import { type AudienceCounts, channelsByCount } from '../../contract/wire/project-result.ts';
+import { type AudienceCounts, byCount } from '../../contract/wire/project-result.ts';
 import type { UserSubscriptions } from '../../contract/wire/user.ts';
 import { pushServiceText } from '../../contract/wording/push-service-texts.ts';
 import { useProject } from './calls.ts';
@@ -82,7 +82,7 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
   const isWhole = sample.subscribers >= subscribers;
   const about = (found: number) =>
     `${isWhole ? '' : 'about '}${estimateText(found, sample.subscribers, subscribers)}`;
-  const channels = channelsByCount(sample);
+  const channels = byCount(sample.channels);
   const visits = Object.entries(sample.seenWithinDays).map(
     ([days, found]) => [`Within ${days} days`, found] as const,
   );
@@ -180,7 +180,7 @@ function FindUser() {
       text: `${count === 1 ? 'It gets' : 'They get'} no more notifications, until the person subscribes again.`,
       confirm: 'Remove',
       isDangerous: true,
-      onConfirm: () => remove.mutate({ userId, device }),
+      onConfirm: () => remove.mutate({ userId: userId!, device }),
     });
   }
   return (

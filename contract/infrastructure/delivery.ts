@@ -93,10 +93,10 @@ export const sliceSizes = {
   /** User ids of a slice that is delivered asynchronously. */
   users: 250,
   /**
-   * Bytes of these and their values as JSON. The rest of a slice has less than 20,000, so that an
-   * invocation has at most 200,000: Lambda takes 256 KiB.
+   * Bytes of these and their values as JSON. The rest of a slice has less than 140,000, most of them translations, so
+   * that an invocation has at most 260,000: Lambda takes 256 KiB.
    */
-  userBytes: 180_000,
+  userBytes: 120_000,
   /** Pushes per second for which one more function is worth starting; one can push about 2,000. */
   pushesPerSecond: 1250,
   /** Seconds of pushing that are planned for a chunk. */

@@ -23,6 +23,8 @@ export interface Recipient {
   readonly imported?: true;
   /** Since when its push service has reported it as gone, though it was kept: epoch ms. */
   readonly goneSince?: number;
+  /** The language that its visitor reads. */
+  readonly locale?: string;
   /** Index of its user among those that were asked for; absent in a broadcast. */
   readonly user?: number;
 }

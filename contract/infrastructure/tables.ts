@@ -18,7 +18,13 @@ export const tableKeys = {
   projects: { partitionKey: 'projectId' },
   vapidKeys: { partitionKey: 'projectId', isUseLogged: true },
   identityKeys: { partitionKey: 'projectId', isUseLogged: true },
-  subscriptions: { partitionKey: 'projectPart', sortKey: 'endpointHash', hasBinarySortKey: true },
+  subscriptions: {
+    partitionKey: 'projectPart',
+    sortKey: 'endpointHash',
+    hasBinarySortKey: true,
+    // Hashes of erased endpoints do, and subscriptions do not.
+    expires: true,
+  },
   usage: { partitionKey: 'projectRef', sortKey: 'period' },
   notifications: { partitionKey: 'projectRef', sortKey: 'notificationId', expires: true },
   deliveries: { partitionKey: 'id', expires: true },

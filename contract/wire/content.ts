@@ -4,11 +4,14 @@ import {
   hasVisible,
   isWebUrl,
   languageTag,
+  locales,
   notWebUrl,
+  readerLanguage,
   text,
   webUrl,
   wholeNumber,
 } from './fields.ts';
+import { lookupTag } from './languages.ts';
 import { limits } from './limits.ts';
 import { withAll } from './placeholders.ts';
 import {
@@ -30,7 +33,7 @@ type ShapeOf<Of> = {
     : z.ZodMiniOptional<SchemaOf<Of[Name]>>;
 };
 
-type SchemaOf<Row> = Row extends { readonly members: infer Members }
+type SchemaOf<Row> = Row extends { readonly kind: 'list'; readonly members: infer Members }
   ? z.ZodMiniArray<z.ZodMiniObject<ShapeOf<Members>, z.core.$strict>>
   : z.ZodMiniType<ValueOf<Row>, ValueOf<Row>>;
 
@@ -65,6 +68,8 @@ function schemaOf(name: string, row: Member): z.ZodMiniType {
       return jsonObject(row.maxBytes);
     case 'list':
       return list(name, row);
+    case 'translations':
+      return translations(row);
   }
 }
 
@@ -111,6 +116,30 @@ function list(name: string, row: Extract<Member, { readonly kind: 'list' }>) {
   );
 }
 
+/** @returns with tags as `readerLanguage` writes them. */
+function translations({ max, maxBytes, members }: Extract<Member, { kind: 'translations' }>) {
+  const one = z.strictObject(shapeOf(members), { error: 'must be an object' });
+  const given = z
+    .record(z.string(), one, { error: 'must be an object with a translation for each language' })
+    .check(
+      z.refine((all) => Object.keys(all).length <= max, `must have at most ${max} languages`),
+      z.refine((all) => jsonBytes(all) <= maxBytes, `must have at most ${maxBytes} bytes as JSON`),
+    );
+  const withTags = z.transform((all: z.infer<typeof given>, { issues }) => {
+    const written = new Map<string, string>();
+    const entries = Object.entries(all).map(([name, value]) => {
+      const { data: tag, error } = readerLanguage.safeParse(name);
+      const same = tag && written.get(lookupTag(tag));
+      const message = same ? `is the same language as "${same}"` : error?.issues[0]?.message;
+      if (tag) written.set(lookupTag(tag), name);
+      if (message) issues.push({ code: 'custom', input: all, path: [name], message });
+      return [tag, value];
+    });
+    return Object.fromEntries(entries);
+  });
+  return z.pipe(given, withTags);
+}
+
 export const contentShape = shapeOf(contentFields);
 
 /** The part of the content that placeholders can change. */
@@ -121,7 +150,7 @@ export const templateSchema = z.object(
 );
 
 function isTemplate(row: Member): boolean {
-  if (row.kind === 'list') return Object.values(row.members).some(isTemplate);
+  if ('members' in row) return Object.values(row.members).some(isTemplate);
   return 'placeholders' in row && row.placeholders === 'filled';
 }
 
@@ -144,7 +173,7 @@ export const contentCombinations = Object.entries(requirements).map(([name, erro
 });
 
 /** The schemas of lists, by what they are of. */
-const lines = { channel: channels(1) };
+const lines = { channel: channels(1), language: locales };
 
 /** Strict: code that does not know one of them refuses to deliver. */
 export const conditionsSchema = z.strictObject(

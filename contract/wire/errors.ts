@@ -50,6 +50,10 @@ export const errorTable = {
     status: 409,
     meaning: 'The project does not have the `applicationServerKey` of the subscription.',
   },
+  erased: {
+    status: 410,
+    meaning: 'The owner has erased this browser: it comes back only when its visitor subscribes.',
+  },
   payload_too_large: {
     status: 413,
     meaning: 'The body is too long, or the notification does not fit one encrypted push message.',

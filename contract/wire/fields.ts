@@ -6,6 +6,7 @@ import {
   idempotencyKeyPattern,
   projectIdPattern,
 } from './formats.ts';
+import { canonicalTag } from './languages.ts';
 import { limits } from './limits.ts';
 
 /** The message for a value of the wrong type, or for a missing one. */
@@ -61,16 +62,33 @@ export function wholeNumber(min: number, max: number, of = '') {
   return z.int(message).check(z.gte(min, message), z.lte(max, message));
 }
 
+const languageTagRule = 'must be a language tag such as "en" or "pt-BR"';
+
 /** RFC 5646 §2.1: subtags of letters and digits. Which ones are registered is not checked. */
 export function languageTag(max: number = limits.languageTagLength) {
-  const message = 'must be a language tag such as "en" or "pt-BR"';
   return z
-    .string({ error: wrongText(message) })
+    .string({ error: wrongText(languageTagRule) })
     .check(
       z.maxLength(max, { error: wrongLength(`must have at most ${max} characters`, max) }),
-      z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, message),
+      z.regex(/^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/, languageTagRule),
     );
 }
+
+/** A language by which readers are told apart, as {@link canonicalTag} writes it. */
+export const readerLanguage = z.pipe(
+  z.string({ error: wrongText(languageTagRule) }),
+  z.transform((given: string, context) => {
+    const max = limits.languageTagLength;
+    const tag = given.length > max ? undefined : canonicalTag(given);
+    if (tag !== undefined && tag.length <= max) return tag;
+    const message =
+      given.length > max
+        ? wrongLength(`must have at most ${max} characters`, max)({ input: given })
+        : languageTagRule;
+    context.issues.push({ code: 'custom', message, input: given });
+    return z.NEVER;
+  }),
+);
 
 const channelRule = `must be 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens`;
 const channel = z
@@ -79,13 +97,25 @@ const channel = z
 
 /** Names of channels. A name that is given twice counts once. @param min how many there are at least. */
 export function channels(min: 0 | 1) {
+  return distinct(channel, { min, max: limits.channels, one: 'channel' });
+}
+
+/** Languages of a condition. */
+export const locales = distinct(readerLanguage, {
+  min: 1,
+  max: limits.translations,
+  one: 'language',
+});
+
+/** A list in which what is given twice counts once. @param one what an entry is called. */
+function distinct(
+  entry: z.ZodMiniType<string, string>,
+  { min, max, one }: { readonly min: 0 | 1; readonly max: number; readonly one: string },
+) {
   return z.pipe(
-    z.array(channel, { error: 'must be an array of channels' }).check(
-      z.minLength(min, 'must name at least one channel; leave the field out for all subscriptions'),
-      z.refine(
-        (names) => new Set(names).size <= limits.channels,
-        `must name at most ${limits.channels} channels`,
-      ),
+    z.array(entry, { error: `must be an array of ${one}s` }).check(
+      z.minLength(min, `must name at least one ${one}; leave the field out for all subscriptions`),
+      z.refine((names) => new Set(names).size <= max, `must name at most ${max} ${one}s`),
     ),
     z.transform((names): readonly string[] => [...new Set(names)]),
   );
@@ -100,6 +130,8 @@ export const choiceFields = {
   userId: { schema: z.nullable(userId), isChosen: true },
   /** Names of what to receive. */
   channels: { schema: channels(0), isChosen: true },
+  /** The language that the visitor reads. Null: not known. */
+  locale: { schema: z.nullable(readerLanguage), isChosen: false },
 } as const satisfies Readonly<Record<string, ChoiceField>>;
 
 interface ChoiceField {
@@ -207,16 +239,19 @@ export function pathText(path: Path): string {
 
 /** Names of the fields of the object at this path. */
 function fieldsAt(schema: z.core.$ZodType, path: Path): readonly string[] {
-  const { innerType, element, shape = {} } = schema._zod.def as NestedSchemas;
-  if (innerType !== undefined) return fieldsAt(innerType, path);
+  const { innerType, in: input, element, valueType, shape = {} } = schema._zod.def as NestedSchemas;
+  const wrapped = innerType ?? input;
+  if (wrapped !== undefined) return fieldsAt(wrapped, path);
   const [first, ...rest] = path;
   if (first === undefined) return Object.keys(shape);
-  return fieldsAt(element ?? shape[first as string]!, rest);
+  return fieldsAt(element ?? valueType ?? shape[first as string]!, rest);
 }
 
-/** Where the definition of an optional schema, an array and an object has the schemas inside it. */
+/** Where the definition of an optional schema, a pipe, an array, a record and an object has the schemas inside it. */
 interface NestedSchemas {
   readonly innerType?: z.core.$ZodType;
+  readonly in?: z.core.$ZodType;
+  readonly valueType?: z.core.$ZodType;
   readonly element?: z.core.$ZodType;
   readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
 }

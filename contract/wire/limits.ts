@@ -13,8 +13,8 @@ export const limits = {
   /** Distinct channels of a subscription, and of a send. */
   channels: 20,
   channelNameLength: 32,
-  /** Channels in a sample of subscribers: visitors can be asked for any number of names. */
-  sampledChannels: 50,
+  /** Channels, and languages, in a sample of subscribers: visitors can have any number of them. */
+  sampled: 50,
   /** Most days of `seenWithinDays`. */
   seenWithinDays: 365,
   /** UTF-16 code units. */
@@ -33,6 +33,10 @@ export const limits = {
   actionTitleLength: 64,
   /** RFC 5646 §4.4.1 recommends it. */
   languageTagLength: 35,
+  /** Languages of a send beside its own, and of a condition. */
+  translations: 30,
+  /** Bytes of all translations as JSON. More than this does not fit into as many messages. */
+  translationsBytes: 120_000,
   /** Bytes of `data` as JSON. */
   dataBytes: 2048,
   appBadge: 99_999,
@@ -79,6 +83,8 @@ export const limits = {
   largestPage: 100,
   /** Days for which a notification is stored and counts events: well past `messageTtl`. */
   notificationRetentionDays: 90,
+  /** Days for which the hash of an erased endpoint is stored. */
+  erasureDays: 400,
 } as const;
 
 /** The limits where neither the deployment nor the project sets others. */

@@ -56,6 +56,12 @@ function renderedValue(row: Member | undefined, value: unknown, values: Values):
     const entries = value as readonly Members[];
     return entries.map((entry) => renderedMembers(row.members, entry, values));
   }
+  if (row?.kind === 'translations') {
+    const entries = Object.entries(value as Readonly<Record<string, Members>>);
+    return Object.fromEntries(
+      entries.map(([tag, entry]) => [tag, renderedMembers(row.members, entry, values)]),
+    );
+  }
   if (row === undefined || !('placeholders' in row) || row.placeholders !== 'filled') return value;
   return row.kind === 'url' ? filledUrl(value as string, values) : filled(value as string, values);
 }
@@ -95,9 +101,10 @@ function* textsIn(
     const value = members[name];
     const path = [...at, name];
     if (value === undefined) continue;
-    if (row.kind === 'list') {
-      for (const [index, entry] of (value as readonly Members[]).entries()) {
-        yield* textsIn(row.members, entry, placeholders, [...path, index]);
+    if ('members' in row) {
+      for (const [step, entry] of Object.entries(value as Readonly<Record<string, Members>>)) {
+        const at = row.kind === 'list' ? Number(step) : step;
+        yield* textsIn(row.members, entry, placeholders, [...path, at]);
       }
     } else if ('placeholders' in row && row.placeholders === placeholders) {
       yield { path, text: value as string, isUrl: row.kind === 'url' };

@@ -24,6 +24,8 @@ const audienceCounts = z.object({
   seenWithinDays: z.record(z.enum(countedDays), count),
   /** By the name of the channel. */
   channels: z.record(z.string(), count),
+  /** By language tag. One of `de-CH` counts for `de` too. */
+  locales: z.record(z.string(), count),
   /** By the name of the push service, or an origin. One may accept messages for browsers that nobody has any more. */
   pushServices: z.record(z.string(), z.object({ subscribers: count, seenWithin30Days: count })),
 });
@@ -94,7 +96,7 @@ export const projectSchema = z.object({
 });
 export type ProjectResult = z.infer<typeof projectSchema>;
 
-/** The channels that most subscribers have are the first. The members of an object that look like numbers come first. */
-export function channelsByCount({ channels }: AudienceCounts): readonly [string, number][] {
-  return Object.entries(channels).sort(([, one], [, other]) => other - one);
+/** What most subscribers have comes first. The members of an object that look like numbers come first. */
+export function byCount(counts: Readonly<Record<string, number>>): readonly [string, number][] {
+  return Object.entries(counts).sort(([, one], [, other]) => other - one);
 }

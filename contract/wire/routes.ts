@@ -133,7 +133,8 @@ const facts = {
     answersPreflight: true,
     tables: {
       identityKeys: ['GetItem'],
-      subscriptions: ['PutItem', 'UpdateItem'],
+      // What it deletes is the hash of an erased endpoint.
+      subscriptions: ['PutItem', 'UpdateItem', 'ConditionCheckItem', 'DeleteItem', 'BatchGetItem'],
       usage: ['UpdateItem', 'Query'],
     },
     variables: ['SUBSCRIBER_CAP', 'EXTRA_PUSH_ORIGINS'],
@@ -234,7 +235,10 @@ const facts = {
     caller: 'owner',
     role: 'owner',
     action: 'remove users or their devices',
-    tables: { subscriptions: ['Query byUser', 'DeleteItem'], usage: ['UpdateItem'] },
+    tables: {
+      subscriptions: ['Query byUser', 'DeleteItem', 'PutItem'],
+      usage: ['UpdateItem'],
+    },
   },
 } as const satisfies Readonly<Record<string, BrowserRoute | OwnerRoute>>;
 

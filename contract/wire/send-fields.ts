@@ -5,6 +5,7 @@ import { limits } from './limits.ts';
 /** Groups of the console's form, in its order. */
 export const fieldGroups = [
   'Message',
+  'Languages',
   'To',
   'Only some of them',
   'Images',
@@ -46,6 +47,13 @@ type Kind =
       readonly members: Readonly<Record<string, Member>>;
       /** The member in which entries must differ. */
       readonly distinct: string;
+    }
+  | {
+      readonly kind: 'translations';
+      readonly max: number;
+      readonly maxBytes: number;
+      /** What a translation can replace. */
+      readonly members: Readonly<Record<string, Member>>;
     };
 
 /** What happens to `{{name}}` in a text if the request has recipients. */
@@ -80,7 +88,7 @@ export type AudienceField = FieldFacts &
   (
     | Kind
     | { readonly kind: 'lines' | 'table'; readonly max: number }
-    | { readonly kind: 'lines'; readonly max: number; readonly of: 'channel' }
+    | { readonly kind: 'lines'; readonly max: number; readonly of: 'channel' | 'language' }
   );
 
 /** Names of the rows with these facts. */
@@ -99,9 +107,11 @@ export type ValueOf<Row> = Row extends { readonly kind: 'number' }
         ? Record<string, unknown>
         : Row extends { readonly kind: 'list'; readonly members: infer Members }
           ? ObjectOf<Members>[]
-          : Row extends { readonly kind: 'lines' }
-            ? readonly string[]
-            : string;
+          : Row extends { readonly kind: 'translations'; readonly members: infer Members }
+            ? Readonly<Record<string, ObjectOf<Members>>>
+            : Row extends { readonly kind: 'lines' }
+              ? readonly string[]
+              : string;
 
 /** An object with the members of some rows. */
 export type ObjectOf<Rows> = {
@@ -139,12 +149,11 @@ const flag = { kind: 'flag' } as const;
 const number = { kind: 'number' } as const;
 const ownCode = { message: 'own' } as const;
 
-/** The content of a notification: what is stored and sent. */
-export const contentFields = {
+/** What a translation can replace. */
+const translatedFields = {
   title: {
     ...message,
     ...filledText,
-    ...required,
     min: 1,
     max: limits.titleLength,
     isVisible: true,
@@ -185,29 +194,6 @@ export const contentFields = {
     sample: 'https://www.example.com/badge.png',
     invalid: '//www.example.com/badge.png',
   },
-  ttl: {
-    ...header,
-    ...number,
-    min: 0,
-    max: limits.messageTtl,
-    unit: 'seconds',
-    default: limits.messageTtl,
-    sample: 3600,
-    invalid: null,
-  },
-  urgency: {
-    ...header,
-    kind: 'choice',
-    default: 'normal',
-    sample: 'high',
-    invalid: 'urgent',
-    choices: ['very-low', 'low', 'normal', 'high'],
-  },
-  topic: { ...header, ...name, max: limits.topicLength, sample: 'doors, tonight', invalid: null },
-  tag: { ...display, ...name, max: limits.tagLength, sample: 'doors', invalid: {} },
-  renotify: { ...display, ...flag, requires: 'tag', sample: true, invalid: 1 },
-  requireInteraction: { ...display, ...flag, sample: true, invalid: 'yes' },
-  silent: { ...display, ...flag, sample: true, invalid: null },
   actions: {
     seenBy: 'browser',
     group: 'Buttons',
@@ -233,6 +219,47 @@ export const contentFields = {
     ],
     invalid: ['map'],
   },
+  dir: {
+    ...display,
+    kind: 'choice',
+    sample: 'rtl',
+    invalid: 'left',
+    choices: ['auto', 'ltr', 'rtl'],
+  },
+} as const;
+
+/** The content of a notification: what is stored and sent. */
+export const contentFields = {
+  title: { ...translatedFields.title, ...required },
+  body: translatedFields.body,
+  url: translatedFields.url,
+  icon: translatedFields.icon,
+  image: translatedFields.image,
+  badge: translatedFields.badge,
+  ttl: {
+    ...header,
+    ...number,
+    min: 0,
+    max: limits.messageTtl,
+    unit: 'seconds',
+    default: limits.messageTtl,
+    sample: 3600,
+    invalid: null,
+  },
+  urgency: {
+    ...header,
+    kind: 'choice',
+    default: 'normal',
+    sample: 'high',
+    invalid: 'urgent',
+    choices: ['very-low', 'low', 'normal', 'high'],
+  },
+  topic: { ...header, ...name, max: limits.topicLength, sample: 'doors, tonight', invalid: null },
+  tag: { ...display, ...name, max: limits.tagLength, sample: 'doors', invalid: {} },
+  renotify: { ...display, ...flag, requires: 'tag', sample: true, invalid: 1 },
+  requireInteraction: { ...display, ...flag, sample: true, invalid: 'yes' },
+  silent: { ...display, ...flag, sample: true, invalid: null },
+  actions: translatedFields.actions,
   lang: {
     ...display,
     ...name,
@@ -242,13 +269,7 @@ export const contentFields = {
     sample: 'pt-BR',
     invalid: 'en_US',
   },
-  dir: {
-    ...display,
-    kind: 'choice',
-    sample: 'rtl',
-    invalid: 'left',
-    choices: ['auto', 'ltr', 'rtl'],
-  },
+  dir: translatedFields.dir,
   timestamp: {
     ...display,
     kind: 'time',
@@ -285,6 +306,17 @@ export const contentFields = {
     invalid: 'show',
     choices: ['notify', 'page'],
   },
+  /** By language tag: what readers of that language get instead. */
+  translations: {
+    seenBy: 'service',
+    group: 'Languages',
+    kind: 'translations',
+    max: limits.translations,
+    maxBytes: limits.translationsBytes,
+    members: translatedFields,
+    sample: { de: { title: 'Einlass', body: 'Um acht. 🔔' }, 'pt-BR': { title: 'Portas abertas' } },
+    invalid: { en_US: { title: 'Doors' } },
+  },
   /** Whether the service worker handles the message where the browser could show it without. */
   worker: {
     seenBy: 'browser',
@@ -311,6 +343,15 @@ export const conditionFields = {
     lines: 2,
     sample: ['news', 'sales'],
     invalid: ['News'],
+  },
+  locales: {
+    ...condition,
+    kind: 'lines',
+    of: 'language',
+    max: limits.translations,
+    lines: 2,
+    sample: ['de', 'pt-BR'],
+    invalid: ['en_US'],
   },
   seenWithinDays: {
     ...condition,
@@ -342,6 +383,9 @@ export const sendFields = { ...contentFields, ...audienceFields };
 export type ContentName = keyof typeof contentFields;
 export type ConditionName = keyof typeof conditionFields;
 export type FieldName = keyof typeof sendFields;
+
+/** What readers of a language get in place of the content's own members. */
+export type Translation = ObjectOf<typeof translatedFields>;
 
 /** Fields whose member of the message browsers show without code for it. */
 export type ShownName = Exclude<

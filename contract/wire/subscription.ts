@@ -20,8 +20,8 @@ const choiceShape = Object.fromEntries(
 
 /**
  * Body of subscribe: the output of `PushSubscription.toJSON()`, and optionally the visitor's choice, the
- * signature of its `userId`, the key that the browser subscribed with, and whether a page repeats what was registered
- * before. Other fields, such as `expirationTime`, are ignored.
+ * signature of its `userId`, the key that the browser subscribed with, whether a page repeats what was registered before,
+ * and the endpoint that this one takes the place of. Other fields, such as `expirationTime`, are ignored.
  */
 export function subscribeSchema(extraOrigins: readonly string[]) {
   return object({
@@ -37,6 +37,7 @@ export function subscribeSchema(extraOrigins: readonly string[]) {
     userIdSignature: z.optional(z.string({ error: wrongText('must be text') })),
     applicationServerKey: z.optional(applicationServerKey),
     renewal: z.optional(z.boolean({ error: wrong('must be true or false') })),
+    replaces: z.optional(endpoint(readEndpointUrl)),
   }).check(
     z.refine(
       ({ userId, userIdSignature }) => userIdSignature === undefined || typeof userId === 'string',

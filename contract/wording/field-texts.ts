@@ -49,7 +49,7 @@ type TextOf<Row> = MemberText &
   (Row extends { readonly choices: readonly (infer Choice extends string)[] }
     ? { readonly choices: Readonly<Record<Choice, string>> }
     : unknown) &
-  (Row extends { readonly members: infer Members }
+  (Row extends { readonly kind: 'list'; readonly members: infer Members }
     ? { readonly members: TextsOf<Members> }
     : unknown) &
   (Row extends (typeof conditionFields)[ConditionName]
@@ -81,6 +81,10 @@ export const choiceTexts: Readonly<Record<ChoiceName, string>> = {
     'What the visitor has chosen to receive. [Send](#send) can select by it. At most ' +
     `${limits.channels} names of 1 to ${limits.channelNameLength} lowercase letters, digits or hyphens. ` +
     'Duplicates count once. An update without channels clears the stored ones, but imported ones as `userId`.',
+  locale:
+    'The language that the visitor reads: a language tag (BCP 47) of at most ' +
+    `${limits.languageTagLength} characters, stored as \`Intl.getCanonicalLocales\` writes it. [Send](#send) can select by ` +
+    'it, and have a translation for it. An update without it keeps the stored one; `null` clears that.',
 };
 
 /** What is said of browsers is from MDN's browser compatibility data 8.1.9. */
@@ -287,6 +291,13 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     choices: { notify: 'Show the notification', page: 'Give it to the page' },
     browsers: ['yes', 'yes', 'no, always shown'],
   },
+  translations: {
+    description:
+      'By language tag: what subscriptions with a [`locale`](#subscribe) of that language get instead. Each of at most ' +
+      `${limits.translations} may have \`title\`, \`body\`, \`url\`, \`icon\`, \`image\`, \`badge\`, \`actions\` and \`dir\`. See ` +
+      '[languages](sending.md#languages).',
+    label: 'Translations',
+  },
   worker: {
     description:
       '`false`: Safari shows the message without your service worker and opens exactly `url`, but ' +
@@ -319,6 +330,14 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     description: `Only subscriptions with at least one of these channels, at most ${limits.channels}.`,
     label: 'Channels',
     selects: ['has', (names) => `channel${names.length === 1 ? '' : 's'} ${names.join(' or ')}`],
+  },
+  locales: {
+    description:
+      'Only subscriptions with one of these languages, at most ' +
+      `${limits.translations}. \`de\` also selects \`de-CH\`.`,
+    label: 'Languages',
+    hint: 'Language tags such as en or pt-BR, one per line. de also means de-CH.',
+    selects: ['has', (tags) => `language ${tags.join(' or ')}`],
   },
   seenWithinDays: {
     description:

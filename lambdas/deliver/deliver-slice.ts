@@ -1,6 +1,7 @@
 import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
 import { hasConditions } from '../../contract/wire/content.ts';
+import { type InLanguage, languagesOf, remembered } from '../../contract/wire/languages.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import {
   eventCounterUrl,
@@ -325,11 +326,12 @@ function countersOf({ project, notificationId, firstCounter, counters, expiresAt
 }
 
 /**
- * One message for each of the slice's event counters; of personal ones, one for each recipient.
+ * One message for each language and event counter of the slice; of personal ones, one for each recipient.
  * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
  */
 function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
   const { notificationId: id, content, eventsUrl, eventWindowSeconds, shownSample } = slice;
+  const languages = languagesOf(content);
   return Array.from({ length: slice.counters }, (_, index) => {
     const url = eventCounterUrl(eventsUrl, slice.firstCounter + index);
     const serialised = (
@@ -343,17 +345,25 @@ function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonl
       return isTooLarge ? serialised(content, undefined, reportsShown) : bytes;
     };
     if (slice.values !== undefined || slice.appBadges !== undefined) {
-      return ({ user, imported }) =>
-        serialised(personalContent(content, slice, user!), imported && oldWorker);
+      return ({ user, imported, locale }) =>
+        serialised(
+          personalContent(languages.of(locale).content, slice, user!),
+          imported && oldWorker,
+        );
     }
-    const variants = (reportsShown: boolean) => ({
+    const variants = (content: NotificationContent, reportsShown: boolean) => ({
       own: serialised(content, undefined, reportsShown),
       withOld: serialised(content, oldWorker, reportsShown),
     });
-    const reporting = variants(true);
-    if (oldWorker === undefined && shownSample === undefined) return reporting.own;
-    const others = variants(false);
-    return ({ endpointHash, imported }) => {
+    const inLanguage = remembered(({ content }: InLanguage<NotificationContent>) => ({
+      reporting: variants(content, true),
+      others: shownSample === undefined ? undefined : variants(content, false),
+    }));
+    if (languages.all.length === 1 && oldWorker === undefined && shownSample === undefined) {
+      return inLanguage(languages.all[0]!).reporting.own;
+    }
+    return ({ endpointHash, imported, locale }) => {
+      const { reporting, others = reporting } = inLanguage(languages.of(locale));
       const reports = shownSample === undefined || isInSample(endpointHash, id, shownSample);
       const { own, withOld } = reports ? reporting : others;
       return imported ? withOld : own;

@@ -7,7 +7,7 @@ import {
 } from '../../contract/wire/project.ts';
 import {
   type AudienceCounts,
-  channelsByCount,
+  byCount,
   type ProjectResult,
 } from '../../contract/wire/project-result.ts';
 import type { CountChecker } from '../results/count-checker.ts';
@@ -59,6 +59,7 @@ function countsOf(
   now: Date,
 ): AudienceCounts {
   const counts = countAudience(sampled, now);
-  const channels = channelsByCount(counts).slice(0, limits.sampledChannels);
-  return { ...counts, channels: Object.fromEntries(channels) };
+  const most = (of: Readonly<Record<string, number>>) =>
+    Object.fromEntries(byCount(of).slice(0, limits.sampled));
+  return { ...counts, channels: most(counts.channels), locales: most(counts.locales) };
 }

@@ -3,20 +3,18 @@ import type { UserSubscriptions } from '../../contract/wire/user.ts';
 import type { UserSubscription, UserSubscriptionList } from '../store/audience.ts';
 import { deviceIdOf } from '../store/items.ts';
 
-/** What the owner reads of a user's subscriptions. */
-export function describeUser(
-  userId: string,
-  { count, newest }: UserSubscriptionList,
-): UserSubscriptions {
+/** What the owner reads of a person's subscriptions. */
+export function describeUser({ userId, count, newest }: UserSubscriptionList): UserSubscriptions {
   const devices = newest.toSorted((one, other) => other.createdAt - one.createdAt);
-  return { userId, subscriptions: count, devices: devices.map(deviceOf) };
+  return { userId: userId ?? null, subscriptions: count, devices: devices.map(deviceOf) };
 }
 
-function deviceOf({ origin, path, createdAt, updatedAt }: UserSubscription) {
+function deviceOf({ origin, path, locale, createdAt, updatedAt }: UserSubscription) {
   return {
     id: deviceIdOf(origin + path),
     // Also of an origin that the deployment no longer accepts: its subscriptions are stored until a send.
     pushService: pushServiceOf(origin, []) ?? origin,
+    locale,
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

@@ -5,7 +5,7 @@ import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { userSubscriptions } from '../store/audience.ts';
+import { personOf, userSubscriptions } from '../store/audience.ts';
 import { describeUser } from './get-user.ts';
 
 export function createHandler(host: Host) {
@@ -14,8 +14,9 @@ export function createHandler(host: Host) {
   const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
 
   return ownerChain(settings, async (event) => {
-    const { userId } = query(event, userSchema);
-    return describeUser(userId, await users.list(event.project.ref, userId, event.signal));
+    const { endpoint, ...named } = query(event, userSchema);
+    const person = personOf(named, endpoint);
+    return describeUser(await users.list(event.project, person, event.signal));
   }).handler(async ({ input }) => respond(200, input));
 }
 

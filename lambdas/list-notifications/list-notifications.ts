@@ -17,6 +17,9 @@ export interface ListDependencies {
  */
 const pageItems = 2000;
 
+/** Bytes of content in one page, so that many translations fit: Lambda's response has at most 6 MB. */
+const pageBytes = 4_000_000;
+
 /** A page of the project's notifications, the newest first, with the counts stored so far. */
 export async function listNotifications(
   { notifications, deliveries, clock }: ListDependencies,
@@ -37,12 +40,13 @@ export async function listNotifications(
   };
 }
 
-/** How many notifications fit into a page by their items; at least one of them does. */
+/** How many notifications fit into a page by their items and bytes; at least one of them does. */
 function pageLength(notifications: readonly StoredNotification[]): number {
-  let left = pageItems;
+  let [items, bytes] = [pageItems, pageBytes];
   const end = notifications.findIndex((notification) => {
-    left -= itemsOf(notification);
-    return left < 0;
+    items -= itemsOf(notification);
+    bytes -= Buffer.byteLength(JSON.stringify(notification.content));
+    return items < 0 || bytes < 0;
   });
   return end === -1 ? notifications.length : end;
 }

@@ -5,8 +5,7 @@ import { ownerChain } from '../http/chain.ts';
 import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
-import { removeFound, userSubscriptions } from '../store/audience.ts';
-import { hashOfDevice } from '../store/items.ts';
+import { eraseFound, personOf, userSubscriptions } from '../store/audience.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
 export function createHandler(host: Host) {
@@ -22,14 +21,12 @@ export function createHandler(host: Host) {
 
   return ownerChain(settings, async (event) => {
     const { project, signal } = event;
-    const { userId, device } = query(event, removeUserSchema);
-    const found =
-      device === undefined
-        ? await users.endpointHashes(project.ref, userId, signal)
-        : [[hashOfDevice(project, device)]];
-    return { userId, found };
+    const { endpoint, ...named } = query(event, removeUserSchema);
+    const person = personOf(named, endpoint);
+    const found = await users.endpointHashes(project, person, signal);
+    return { userId: person.userId, found };
   }).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
-    const removed = await removeFound(subscriptions, ref, userId, found, signal);
+    const removed = await eraseFound(subscriptions, ref, userId, found, signal);
     return respond(200, { removed });
   });
 }

@@ -4,6 +4,7 @@ import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { pathOf } from '../../contract/text/addresses.ts';
 import { conditionsOf, hasConditions } from '../../contract/wire/content.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
+import { languagesOf } from '../../contract/wire/languages.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import { eventCounterUrl, pushMessage } from '../../contract/wire/message.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
@@ -202,7 +203,7 @@ function slicesOfNotification(
 }
 
 /**
- * Makes the longest message, that of the last event counter; of each recipient, if they have values.
+ * Makes the longest message of each language, that of the last event counter; of each recipient, if they have values.
  * @returns the bytes of the largest one.
  * @throws {ServiceError} `payload_too_large`.
  */
@@ -217,18 +218,21 @@ export function largestMessage(
   const personal: Personal = 'userIds' in audience ? audience : {};
   const own = personal.values ?? personal.appBadges;
   let largest = 0;
-  for (let index = 0; index < (own?.length ?? 1); index++) {
-    const one = personalContent(content, personal, index);
-    const message = pushMessage(id, one, url, windowSeconds, division.shownSample === undefined);
-    const bytes = Buffer.byteLength(JSON.stringify(message));
-    largest = Math.max(largest, bytes);
-    const excess = bytes - limits.messageBytes;
-    if (excess <= 0) continue;
-    const which = own === undefined ? '' : ` for recipients[${index}]`;
-    throw new ServiceError(
-      'payload_too_large',
-      `The notification${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
-    );
+  for (const { tag, content: template } of languagesOf(content).all) {
+    for (let index = 0; index < (own?.length ?? 1); index++) {
+      const one = personalContent(template, personal, index);
+      const message = pushMessage(id, one, url, windowSeconds, division.shownSample === undefined);
+      const bytes = Buffer.byteLength(JSON.stringify(message));
+      largest = Math.max(largest, bytes);
+      const excess = bytes - limits.messageBytes;
+      if (excess <= 0) continue;
+      const language = tag === undefined ? '' : ` in "${tag}"`;
+      const which = own === undefined ? '' : ` for recipients[${index}]`;
+      throw new ServiceError(
+        'payload_too_large',
+        `The notification${language}${which} is ${excess} bytes too large for one push message; shorten its texts or URLs.`,
+      );
+    }
   }
   return largest;
 }

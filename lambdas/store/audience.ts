@@ -5,22 +5,28 @@ import {
   paginateQuery,
   type QueryCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { sliceSizes, sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
+import { languagesIn, readsOneOf } from '../../contract/wire/languages.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
+import type { Endpoint } from '../../contract/wire/subscription.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
+  choiceOf,
+  deviceIdOf,
+  hashOfDevice,
   hashRanges,
+  type KeyedProject,
   positionOf,
   projectPart,
   projectUser,
   type SubscriptionItem,
   subscriptionKey,
 } from './items.ts';
-import type { SubscriptionStore } from './subscriptions.ts';
+import { erasureBatch, type SubscriptionStore } from './subscriptions.ts';
 
 export type AudienceStore = ReturnType<typeof audienceStore>;
 
@@ -60,12 +66,12 @@ export function seenSince(now: number, seenWithinDays: number): number {
 
 const recipientFields = {
   ...({ endpointHash: true, origin: true, path: true, p256dh: true, auth: true } as const),
-  ...({ vapidPairNumber: true, imported: true, goneSince: true } as const),
+  ...({ vapidPairNumber: true, imported: true, goneSince: true, locale: true } as const),
 };
 const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 
 /** What conditions of a send to users are judged by, after the read: the index has keys only. */
-type Judged = Pick<SubscriptionItem, 'channels' | 'createdAt' | 'updatedAt'>;
+type Judged = Pick<SubscriptionItem, 'channels' | 'locale' | 'createdAt' | 'updatedAt'>;
 type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
 const ownedProjection = projection<OwnedItem>({
   ...recipientFields,
@@ -123,7 +129,9 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         from: positionOf(first),
         to: positionOf(last) + 1,
       }));
-      return read<Recipient>(queries, range, options);
+      const { locales } = options.conditions;
+      const reads = locales && readsOneOf(locales);
+      return read<Recipient>(queries, range, options, reads && (({ locale }) => reads(locale)));
     },
 
     /**
@@ -207,6 +215,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
     queries: readonly Query[],
     { from, to }: Range,
     options: Pick<ReadOptions, 'limit' | 'signal'>,
+    isMeant: (item: Found) => boolean = () => true,
   ) {
     const { limit } = options;
     const all = queries.map((query): Progress<Found> => ({ query, found: [], readTo: query.from }));
@@ -222,10 +231,11 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
         const { query, found } = progress;
         for await (const page of pages(query, signal)) {
           const { Items = [], LastEvaluatedKey } = page;
-          for (const item of Items as Found[]) {
+          const meant = (Items as Found[]).filter(isMeant);
+          for (const item of meant) {
             found.push(query.user === undefined ? item : { ...item, user: query.user });
           }
-          number += Items.length;
+          number += meant.length;
           const isEnough = query.user !== undefined && found.length > userLimit;
           const isEnd = LastEvaluatedKey === undefined || isEnough;
           progress.readTo = isEnd ? query.to : readTo(progress);
@@ -290,6 +300,16 @@ const filters = {
     values: Object.fromEntries(channels.map((channel, index) => [`:channel${index}`, channel])),
     holds: ({ channels: chosen = [] }) => channels.some((channel) => chosen.includes(channel)),
   }),
+  /** DynamoDB selects by the language alone, so that no more is read than needed. Scripts and regions are compared here. */
+  locales: (tags: readonly string[]) => {
+    const languages = languagesIn(tags);
+    const reads = readsOneOf(tags);
+    return {
+      expression: `(${languages.map((_, index) => `begins_with(locale, :locale${index})`).join(' OR ')})`,
+      values: Object.fromEntries(languages.map((one, index) => [`:locale${index}`, one])),
+      holds: ({ locale }) => reads(locale),
+    };
+  },
   seenWithinDays: (days: number, sentAt: number) => ({
     expression: 'updatedAt >= :seenSince',
     values: { ':seenSince': seenSince(sentAt, days) },
@@ -329,93 +349,126 @@ function hex(hash: Uint8Array): string {
 
 export type UserSubscription = Pick<
   SubscriptionItem,
-  'origin' | 'path' | 'createdAt' | 'updatedAt'
+  'origin' | 'path' | 'locale' | 'createdAt' | 'updatedAt'
 >;
 
 export interface UserSubscriptionList {
+  /** Undefined: nobody's. */
+  readonly userId: string | undefined;
   readonly count: number;
   /** In no particular order. */
   readonly newest: readonly UserSubscription[];
 }
 
 const ofUser = projection<UserSubscription & Pick<SubscriptionItem, 'projectUser'>>({
-  ...{ origin: true, path: true, createdAt: true, updatedAt: true, projectUser: true },
+  ...{
+    origin: true,
+    path: true,
+    locale: true,
+    createdAt: true,
+    updatedAt: true,
+    projectUser: true,
+  },
 });
+
+/** Whose data: of a user, of one device, or of one device if it is the user's. */
+export interface Person {
+  readonly userId?: string | undefined;
+  readonly device?: string | undefined;
+}
+
+/** @param endpoint the device's, if it is named by that. */
+export function personOf(
+  { userId, device }: Person,
+  endpoint: Pick<Endpoint, 'href'> | undefined,
+): Person {
+  return { userId, device: endpoint === undefined ? device : deviceIdOf(endpoint.href) };
+}
 
 type HashPages = AsyncIterable<readonly Uint8Array[]>;
 
 /**
- * The subscriptions of one user id, by the index. It is updated after the table: a subscription that was
- * made, removed or given to another user within the last second may be missing, or be read as before.
+ * The subscriptions of one person. Those of a user id are found by the index, which is updated after the table: a
+ * subscription that was made, removed or given to another user within the last second may be missing, or be read as before.
  */
 export function userSubscriptions(dynamo: DynamoDBDocumentClient, table: string) {
   return {
-    /** Counts a user's subscriptions, and reads the 100 that have been the user's for shortest. */
+    /** Counts a person's subscriptions, and reads the 100 that have been the user's for shortest. */
     async list(
-      project: ProjectRef,
-      userId: string,
+      project: KeyedProject,
+      person: Person,
       signal?: AbortSignal,
     ): Promise<UserSubscriptionList> {
+      const { ref } = project;
       const hashes: Uint8Array[] = [];
-      for await (const { Items = [] } of pages(project, userId, signal)) {
-        hashes.push(...(Items as IndexedUser[]).map(({ endpointHash }) => endpointHash));
-      }
+      for await (const page of pages(project, person, signal)) hashes.push(...page);
       const latest = hashes.slice(-limits.devices);
-      const keys = latest.map((hash) => subscriptionKey(project, hash));
+      const keys = latest.map((hash) => subscriptionKey(ref, hash));
       const items = await batchGet(dynamo, table, keys, signal, undefined, ofUser);
-      const newest = items.filter((item) => item.projectUser === projectUser(project, userId));
-      return { count: hashes.length - latest.length + newest.length, newest };
+      const user = person.userId === undefined ? undefined : projectUser(ref, person.userId);
+      const newest = items.filter((item) => user === undefined || item.projectUser === user);
+      const userId = person.userId ?? (newest[0] && choiceOf(ref, newest[0]).userId);
+      return { userId, count: hashes.length - latest.length + newest.length, newest };
     },
 
     /** Reads the endpoint hashes page by page: the first page now, the others when they are needed. */
     async endpointHashes(
-      project: ProjectRef,
-      userId: string,
+      project: KeyedProject,
+      person: Person,
       signal?: AbortSignal,
     ): Promise<HashPages> {
-      const reading = pages(project, userId, signal);
+      const reading = pages(project, person, signal);
       const first = await reading.next();
       return (async function* () {
-        for (let page = first; !page.done; page = await reading.next()) {
-          const { Items = [] } = page.value;
-          yield (Items as SubscriptionItem[]).map(({ endpointHash }) => endpointHash);
-        }
+        for (let page = first; !page.done; page = await reading.next()) yield page.value;
       })();
     },
   };
 
-  function pages(project: ProjectRef, userId: string, abortSignal: AbortSignal | undefined) {
-    return paginateQuery(
+  async function* pages(
+    project: KeyedProject,
+    { userId = '', device }: Person,
+    abortSignal: AbortSignal | undefined,
+  ): AsyncGenerator<readonly Uint8Array[], undefined> {
+    if (device !== undefined) {
+      yield [hashOfDevice(project, device)];
+      return;
+    }
+    const found = paginateQuery(
       { client: dynamo },
       {
         TableName: table,
         IndexName: byUser.name,
         KeyConditionExpression: 'projectUser = :user',
-        ExpressionAttributeValues: { ':user': projectUser(project, userId) },
+        ExpressionAttributeValues: { ':user': projectUser(project.ref, userId) },
         ...indexed,
       },
       { abortSignal },
     );
+    for await (const { Items = [] } of found) {
+      yield (Items as IndexedUser[]).map(({ endpointHash }) => endpointHash);
+    }
   }
 }
 
 /**
- * Removes the subscriptions that were found, and their counts, batch by batch. After a failure, a second
- * search and removal remove the rest.
+ * Erases the subscriptions that were found, and their counts, batch by batch. After a failure, a second search and removal
+ * remove the rest.
+ * @param userId whose they must be. Undefined: anybody's.
  * @returns how many it has removed.
  */
-export async function removeFound(
-  removals: Pick<SubscriptionStore, 'removeOfUser'>,
+export async function eraseFound(
+  subscriptions: Pick<SubscriptionStore, 'erase'>,
   project: ProjectRef,
-  userId: string,
-  found: HashPages | Iterable<readonly Uint8Array[]>,
+  userId: string | undefined,
+  found: HashPages,
   signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0;
   for await (const hashes of found) {
-    for (let start = 0; start < hashes.length; start += sliceSizes.removalBatch) {
-      const batch = hashes.slice(start, start + sliceSizes.removalBatch);
-      removed += await removals.removeOfUser(project, userId, batch, signal);
+    for (let start = 0; start < hashes.length; start += erasureBatch) {
+      const batch = hashes.slice(start, start + erasureBatch);
+      removed += await subscriptions.erase(project, userId, batch, signal);
     }
   }
   return removed;

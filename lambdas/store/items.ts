@@ -116,6 +116,15 @@ export interface SubscriptionItem extends StoredChoice {
 }
 
 /**
+ * Also in Subscriptions, under {@link erasureKey}; TTL on `expiresAt`: the browser with this endpoint was erased. It comes back
+ * only when its visitor subscribes.
+ */
+export interface ErasureItem extends Pick<SubscriptionItem, 'projectPart' | 'endpointHash'> {
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
+/**
  * Usage, keyed by `projectRef` and `period`: the parts of a project's counters. `2026-11#0` to `2026-11#7`
  * count the accepted sends of a UTC month, `subscribers#0` to `subscribers#31` the items in Subscriptions.
  * The latter are created and deleted with the project. Nothing is counted in a part that does not exist, so
@@ -323,6 +332,15 @@ export function partOf(endpointHash: Uint8Array): number {
 
 export function subscriptionKey(project: ProjectRef, endpointHash: Uint8Array) {
   return { projectPart: projectPart(project, partOf(endpointHash)), endpointHash };
+}
+
+/** Where the hash of an erased endpoint is stored: in no partition that a broadcast reads. */
+export function erasureKey(project: ProjectRef, endpointHash: Uint8Array) {
+  return { projectPart: erasedPart(project, partOf(endpointHash)), endpointHash };
+}
+
+export function erasedPart(project: ProjectRef, part: number): string {
+  return `${projectPart(project, part)}#erased`;
 }
 
 export function projectPart(project: ProjectRef, part: number): string {

@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { lookupTags } from '../../contract/wire/languages.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { type AudienceCounts, countedDays } from '../../contract/wire/project-result.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
@@ -6,9 +7,11 @@ import { seenSince } from './audience.ts';
 import { projection } from './dynamo.ts';
 import { partCount, projectPart, type SubscriptionItem } from './items.ts';
 
-type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels' | 'origin'>;
+type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels' | 'locale' | 'origin'>;
 
-const counted = projection<Counted>({ updatedAt: true, channels: true, origin: true });
+const counted = projection<Counted>({
+  ...{ updatedAt: true, channels: true, locale: true, origin: true },
+});
 
 /** Subscriptions of a sample: all of a project with fewer. */
 const sampleSize = 1000;
@@ -58,6 +61,7 @@ export function countAudience(subscriptions: readonly Counted[], now: Date): Aud
       countedDays.map((days) => [days, subscriptions.filter(isSeen(days)).length]),
     ) as AudienceCounts['seenWithinDays'],
     channels: Object.fromEntries(countBy(({ channels = [] }) => channels)),
+    locales: Object.fromEntries(countBy(({ locale }) => (locale ? lookupTags(locale) : []))),
     pushServices: Object.fromEntries(
       [...countBy(serviceOf)].map(([name, subscribers]) => [
         name,

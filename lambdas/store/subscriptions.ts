@@ -1,6 +1,7 @@
 import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import { hasChosen, type StatedChoice } from '../../contract/wire/fields.ts';
+import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Subscription } from '../../contract/wire/subscription.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from './counters.ts';
 import {
   attributeChanges,
+  batchGet,
   cancellationReasons,
   conditionFailed,
   drawnTransaction,
@@ -22,7 +24,9 @@ import {
   isConditionFailure,
 } from './dynamo.ts';
 import {
+  type ErasureItem,
   endpointHash,
+  erasureKey,
   type KeyedProject,
   projectUser,
   type SubscriptionItem,
@@ -34,8 +38,10 @@ import {
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Subscription {
   readonly choice: StatedChoice;
-  /** Whether what the choice leaves out stays as it is stored. */
+  /** Whether what the choice leaves out stays as it is stored, and an erased browser stays away. */
   readonly isRenewal?: boolean | undefined;
+  /** The endpoint that the browser had before. */
+  readonly replaces?: string | undefined;
   /** When the request began: epoch ms. Default: now. */
   readonly requestedAt?: number | undefined;
   /** Number of the VAPID pair that it was made with, if the request names its key. */
@@ -88,6 +94,12 @@ async function oneAtATime<Result>(change: () => Promise<Result>): Promise<Result
 }
 
 const exists: Condition = { expression: 'attribute_exists(endpointHash)' };
+const isAbsent = 'attribute_not_exists(endpointHash)';
+
+/** A transaction has at most 100 items: each subscription and its hash, and the count. */
+export const erasureBatch = 49;
+/** A browser that nobody has used for longer is not renewed either: push services end such subscriptions. */
+const erasureSeconds = limits.erasureDays * 24 * 60 * 60;
 
 /**
  * Whether a subscription uses a pair before the current one, whose number is `:current`. The first pair has the number 0,
@@ -106,6 +118,8 @@ export interface Unwanted {
   /** Created at this time or later. */
   readonly createdAfter?: number | undefined;
   readonly createdBefore?: number | undefined;
+  /** Reported as gone before this time, and kept. */
+  readonly goneBefore?: number | undefined;
   /** Of the endpoint. */
   readonly origin?: string | undefined;
 }
@@ -114,6 +128,7 @@ const unwantedExpressions: Readonly<Record<keyof Unwanted, string>> = {
   updatedBefore: 'updatedAt < :updatedBefore',
   createdAfter: 'createdAt >= :createdAfter',
   createdBefore: 'createdAt < :createdBefore',
+  goneBefore: 'goneSince < :goneBefore',
   origin: 'origin = :origin',
 };
 
@@ -146,7 +161,8 @@ export function subscriptionStore(
   return {
     /**
      * Stores a subscription as given, unless a request that began later has stored it. A known endpoint is updated
-     * whatever the cap. A new one is added and counted only below the cap.
+     * whatever the cap. A new one is added and counted only below the cap. A renewal adds none that was erased, nor one in
+     * place of it; any other request ends the erasure.
      * @param cap most subscribers of the project; null for no limit.
      * @param readCap if another function may know a newer cap.
      */
@@ -156,14 +172,18 @@ export function subscriptionStore(
       cap: number | null,
       signal?: AbortSignal,
       readCap?: ReadCap,
-    ): Promise<'created' | 'updated' | 'cap_reached' | 'project_gone'> {
+    ): Promise<'created' | 'updated' | 'erased' | 'cap_reached' | 'project_gone'> {
       const { ref } = project;
       const subscription = { ...given, requestedAt };
       const hash = endpointHash(project, given.endpoint.href);
+      const earlier = given.replaces ?? given.endpoint.href;
+      const erasable = distinct([hash, endpointHash(project, earlier)]);
       return oneAtATime(async () => {
         for (;;) {
           if (await update(ref, hash, subscription, signal)) return 'updated';
-          const outcome = await create(ref, hash, subscription, cap, signal, readCap);
+          const outcome = await create(ref, hash, erasable, subscription, cap, signal, readCap);
+          const isRefused = outcome === 'cap_reached' && given.isRenewal;
+          if (isRefused && (await isErased(ref, erasable, signal))) return 'erased';
           // Another request has created it meanwhile: update it.
           if (outcome !== 'exists') return outcome;
         }
@@ -208,18 +228,22 @@ export function subscriptionStore(
       return remove(project, endpointHashes, exists, signal);
     },
 
-    /** Deletes subscriptions of one user. One that has passed to another user meanwhile is kept. */
-    removeOfUser(
+    /**
+     * Erases up to {@link erasureBatch} subscriptions, and leaves a hash of the endpoint of each.
+     * @param userId One that has passed to another user meanwhile is kept. Undefined: whoever's it is.
+     */
+    erase(
       project: ProjectRef,
-      userId: string,
+      userId: string | undefined,
       endpointHashes: readonly Uint8Array[],
       signal?: AbortSignal,
     ): Promise<number> {
-      const condition = {
+      const ofUser = (id: string) => ({
         expression: 'projectUser = :user',
-        values: { user: projectUser(project, userId) },
-      };
-      return remove(project, endpointHashes, condition, signal);
+        values: { user: projectUser(project, id) },
+      });
+      const condition = userId === undefined ? exists : ofUser(userId);
+      return remove(project, endpointHashes, condition, signal, true);
     },
 
     /** Deletes subscriptions with an earlier VAPID pair. One that was corrected meanwhile is kept. */
@@ -268,6 +292,15 @@ export function subscriptionStore(
       await change(project, hash, changed, exists, abortSignal);
     },
   };
+
+  async function isErased(
+    project: ProjectRef,
+    hashes: readonly Uint8Array[],
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const keys = hashes.map((hash) => erasureKey(project, hash));
+    return (await batchGet(dynamo, tables.subscriptions, keys, signal)).length > 0;
+  }
 
   /** Whether a subscription was stored by a request that began before this one, or at the same time. */
   function isEarlier(requestedAt: number): Condition {
@@ -378,10 +411,12 @@ export function subscriptionStore(
   async function create(
     project: ProjectRef,
     hash: Uint8Array,
+    erasable: readonly Uint8Array[],
     {
       endpoint: { origin, path },
       keys,
       choice,
+      isRenewal,
       assumedPairNumber = 0,
       vapidPairNumber = assumedPairNumber,
       requestedAt,
@@ -408,17 +443,27 @@ export function subscriptionStore(
     const Put = {
       TableName: tables.subscriptions,
       Item: item,
-      ConditionExpression: 'attribute_not_exists(endpointHash)',
+      ConditionExpression: isAbsent,
     };
+    const erasureOf = (one: Uint8Array) => ({
+      TableName: tables.subscriptions,
+      Key: erasureKey(project, one),
+    });
+    const erasures = isRenewal
+      ? erasable.map((one) => ({
+          ConditionCheck: { ...erasureOf(one), ConditionExpression: isAbsent },
+        }))
+      : [{ Delete: erasureOf(hash) }];
     const counter = subscriberCounter(tables.usage, project);
     const attempt = async (take: () => TakenUnits) => {
       try {
-        const transaction = drawnTransaction(() => [{ Put }, { Update: take() }]);
+        const transaction = drawnTransaction(() => [{ Put }, { Update: take() }, ...erasures]);
         await dynamo.send(transaction, { abortSignal });
         return 'created';
       } catch (error) {
-        const [put, count] = cancellationReasons(error);
+        const [put, count, ...checks] = cancellationReasons(error);
         if (conditionFailed(put)) return 'exists';
+        if (checks.some(conditionFailed)) return 'erased';
         if (conditionFailed(count)) return count?.Item === undefined ? 'project_gone' : 'part_full';
         throw error;
       }
@@ -433,20 +478,25 @@ export function subscriptionStore(
     return outcome;
   }
 
-  /** Keeps a subscription that does not meet the condition. @returns how many existed and met it. */
+  /**
+   * Keeps a subscription that does not meet the condition.
+   * @param isErasure whether it leaves the hashes.
+   * @returns how many existed and met it.
+   */
   async function remove(
     project: ProjectRef,
     endpointHashes: readonly Uint8Array[],
     { expression: ConditionExpression, values }: Condition,
     abortSignal: AbortSignal | undefined,
+    isErasure = false,
   ): Promise<number> {
     const condition = {
       ConditionExpression,
       ExpressionAttributeValues: values && expressionValues(values),
     };
     // DynamoDB refuses a transaction that has an item twice.
-    const byHash = new Map(endpointHashes.map((hash) => [Buffer.from(hash).toString('hex'), hash]));
-    let hashes = [...byHash.values()];
+    let hashes = distinct(endpointHashes);
+    const expiresAt = Math.floor(clock().getTime() / 1000) + erasureSeconds;
     while (hashes.length > 0) {
       const deletions = hashes.map((hash) => ({
         Delete: {
@@ -455,11 +505,19 @@ export function subscriptionStore(
           ...condition,
         },
       }));
+      const erasures = (isErasure ? hashes : []).map((hash) => {
+        const Item: ErasureItem = { ...erasureKey(project, hash), expiresAt };
+        return { Put: { TableName: tables.subscriptions, Item } };
+      });
       const counter = subscriberCounter(tables.usage, project);
       // Not necessarily to the part that counted them: only the sum matters.
       const giveBack = () => giveBackUnits(counter, anyPart(counter, choose), hashes.length);
       try {
-        const transaction = drawnTransaction(() => [...deletions, { Update: giveBack() }]);
+        const transaction = drawnTransaction(() => [
+          ...deletions,
+          { Update: giveBack() },
+          ...erasures,
+        ]);
         await dynamo.send(transaction, { abortSignal });
         break;
       } catch (error) {
@@ -479,6 +537,10 @@ export function subscriptionStore(
     }
     return hashes.length;
   }
+}
+
+function distinct(hashes: readonly Uint8Array[]): readonly Uint8Array[] {
+  return [...new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), hash])).values()];
 }
 
 /** The operator counts a project's subscribers again, which takes some seconds. */

@@ -30,7 +30,7 @@ export async function subscribe(
   signal?: AbortSignal,
 ): Promise<void> {
   const { endpoint, keys, userId, userIdSignature, applicationServerKey } = request;
-  const { renewal: isRenewal, requestedAt } = request;
+  const { renewal: isRenewal, replaces, requestedAt } = request;
   const project = await expectProven(remembered, userId, userIdSignature);
   const capOf = ({ settings }: Project) => limitOf(settings.subscriberCap, deployedCap);
   let cap = capOf(project);
@@ -40,6 +40,7 @@ export async function subscribe(
     project,
     {
       ...{ endpoint, keys, choice: choiceIn(request), isRenewal, requestedAt },
+      replaces: replaces?.href,
       ...{ vapidPairNumber, assumedPairNumber },
     },
     cap,
@@ -53,6 +54,11 @@ export async function subscribe(
     case 'created':
     case 'updated':
       return;
+    case 'erased':
+      throw new ServiceError(
+        'erased',
+        'This browser was erased: it can be registered when its visitor subscribes again.',
+      );
     case 'cap_reached':
       throw new ServiceError(
         'subscriber_cap_reached',

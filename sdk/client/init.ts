@@ -56,13 +56,16 @@ import {
  */
 export function init(options: CarillonOptions): CarillonClient {
   if (!globalThis.document) throw new CarillonError('invalid_options', 'init() needs a browser.');
-  const settings = readOptions(options, document.baseURI, location.origin);
+  const settings = readOptions(options, document.baseURI, location.origin, [
+    document.documentElement.lang,
+    navigator.language,
+  ]);
   const { project, scope, replaceWorker } = settings;
   const reason = unsupportedReason(window);
   const supported = !reason;
   const heard: Heard = new Set();
   const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
-  const { channels: defaultChannels, ...user } = settings.choice;
+  const { channels: defaultChannels, locale, ...user } = settings.choice;
   /** Who uses the browser, as this tab or another has said last. 0: nobody has, or it was said nobody knows when. */
   let said: SaidUser = { user, saidAt: 'userId' in user && !isCachedPage() ? timing.now() : 0 };
   /** Chosen on this page. They count until others are registered. */
@@ -104,7 +107,7 @@ export function init(options: CarillonOptions): CarillonClient {
     // Channels that are null are not known: the defaults must not replace them.
     const { channels = defaultChannels } = applied;
     return {
-      choice: { ...applied, channels: applied.channels ?? chosen ?? channels },
+      choice: { ...applied, channels: applied.channels ?? chosen ?? channels, locale },
       saidAt: 'userId' in change ? now : isNewest ? saidAt : said.saidAt,
     };
   }
@@ -123,7 +126,8 @@ export function init(options: CarillonOptions): CarillonClient {
       // Without a registration, the service may know more of a subscription: it was imported, or storage was lost.
       const unknown = { choice: usable ? { channels: null } : { userId: null } };
       const due = registrationFrom(earlier ?? unknown, change);
-      const wanted = { ...project, ...due.choice, endpoint };
+      // Another language alone waits for the next registration.
+      const wanted = { ...project, ...due.choice, locale: earlier?.choice.locale, endpoint };
       return (isAsked || isDue(earlier, wanted, timing.now())) && due;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.

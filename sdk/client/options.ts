@@ -45,6 +45,11 @@ export interface CarillonOptions extends UserOptions {
   readonly replaceWorker?: boolean | undefined;
   /** Channels of a browser in which nobody has chosen any. Default: none. */
   readonly channels?: readonly string[] | undefined;
+  /**
+   * Language tag of the notifications that the visitor gets. Default: the `lang` of the page, or else the browser's
+   * language. Null: none. It is registered with the next registration that is due.
+   */
+  readonly locale?: string | null | undefined;
 }
 
 /** A `TrustedScriptURL`, for pages that require Trusted Types. Not every version of TypeScript knows it. */
@@ -65,6 +70,7 @@ export const optionNames: readonly (keyof CarillonOptions)[] = [
   'scope',
   'replaceWorker',
   'channels',
+  'locale',
   'userId',
   'userIdSignature',
 ];
@@ -86,10 +92,16 @@ export interface Settings {
 /**
  * Validates the options and fills in defaults.
  * @param baseUri base of relative URLs.
+ * @param languages of the page and of the browser, which may have any text.
  * @param origin of the page. A `<base>` element may give `baseUri` another origin.
  * @throws {CarillonError} `invalid_options`, with the option's name and a correct form.
  */
-export function readOptions(options: CarillonOptions, baseUri: string, origin: string): Settings {
+export function readOptions(
+  options: CarillonOptions,
+  baseUri: string,
+  origin: string,
+  languages: readonly string[] = [],
+): Settings {
   const {
     baseUrl,
     projectId,
@@ -97,6 +109,7 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     serviceWorker: worker = `${origin}/carillon-sw.js`,
     scope,
     replaceWorker,
+    locale,
     ...stated
   }: CarillonOptions = Object(options);
   const project = {
@@ -123,7 +136,7 @@ export function readOptions(options: CarillonOptions, baseUri: string, origin: s
     : (readUrl('.', serviceWorker)?.href ?? '');
   return {
     project,
-    choice: readChoice(stated),
+    choice: { ...readChoice(stated), locale: readLocale(locale, languages) },
     serviceWorker,
     replaceWorker,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
@@ -149,7 +162,9 @@ export function readChoice({
   userIdSignature,
   channels,
   ...unknown
-}: SubscribeOptions & { readonly [Name in keyof StatedChoice]?: unknown }): SignedChoice {
+}: SubscribeOptions & {
+  readonly [Name in Exclude<keyof StatedChoice, 'locale'>]?: unknown;
+}): SignedChoice {
   // A member of the contract that is not read here is a type error.
   unknown satisfies Readonly<Record<keyof typeof unknown, never>>;
   for (const name of Object.keys(unknown)) throw invalidOption(name, 'unknown; see check()');
@@ -165,6 +180,20 @@ export function readChoice({
     // A copy: storage takes no list of a library that watches it, and the page may change its own.
     ...(channels && { channels: [...channels] }),
   };
+}
+
+/** @throws {CarillonError} `invalid_options` for an option that is no tag. */
+function readLocale(option: CarillonOptions['locale'], languages: readonly string[]) {
+  const isTag = (tag: string | undefined) => {
+    try {
+      return Intl.getCanonicalLocales(tag)[0]!.length < 36;
+    } catch {
+      return false;
+    }
+  };
+  if (option === null) return option;
+  if (option && !isTag(option)) throw invalidOption('locale', 'use a tag such as "pt-BR"');
+  return [option, ...languages].find(isTag);
 }
 
 /** @throws {CarillonError} `invalid_options`. */

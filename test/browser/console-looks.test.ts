@@ -42,7 +42,7 @@ const empty: ProjectResult = {
   subscribers: 0,
   sample: {
     ...{ subscribers: 0, seenWithinDays: { 7: 0, 30: 0, 90: 0, 365: 0 } },
-    ...{ channels: {}, pushServices: {} },
+    ...{ channels: {}, locales: {}, pushServices: {} },
   },
 };
 

@@ -28,7 +28,7 @@ test.each(rows)('a sample of %s is accepted, and kept as it is', (name, { sample
 
 test.each(rows)('of %s, what is invalid is refused', (name, { invalid }) => {
   const paths = refusals({ ...requiredBy(name), [name]: invalid }).map(
-    (refusal) => refusal.split(/[:[]/)[0],
+    (refusal) => refusal.split(/[:[.]/)[0],
   );
   expect(paths).toEqual([name]);
 });

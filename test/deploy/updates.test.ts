@@ -18,13 +18,26 @@ type Properties = Record<string, unknown>;
 /** Lets the operator update a deployed stack: to the same version, with other properties of a resource. */
 async function change(start: string, edit: (properties: Properties) => void): Promise<void> {
   await account.aws.deploy(sharedAssembly);
+  writeVersion(start, edit);
+  account.operator.usePrepared(folder.path);
+}
+
+/** Writes an assembly with other properties of a resource. */
+function writeVersion(start: string, edit: (properties: Properties) => void): void {
   cpSync(sharedAssembly, folder.path, { recursive: true });
   const file = 'Carillon.template.json';
   const template: Template = JSON.parse(readFileSync(`${folder.path}/${file}`, 'utf8'));
   const [, resource] = Object.entries(template.Resources).find(([id]) => id.startsWith(start))!;
   edit(resource.Properties as Properties);
   folder.write(file, JSON.stringify(template));
-  account.operator.usePrepared(folder.path);
+}
+
+/** The steps in the listing of a section of docs/deploy.md. */
+function stepsOf(heading: string): readonly string[] {
+  const [, listing = ''] = new RegExp(`^## ${heading}$.*?^\`\`\`sh\n(git .*?)^\`\`\`$`, 'ms').exec(
+    readFileSync('docs/deploy.md', 'utf8'),
+  )!;
+  return listing.trimEnd().split('\n');
 }
 
 const alarm = () => {
@@ -65,16 +78,67 @@ test('an update is deployed after the operator has seen what it changes', async 
   expect(alarm()).toMatchObject({ Threshold: 7 });
 });
 
-test('an update that fails leaves the version before', async () => {
-  await change('AlarmsSendErrors', (properties) => {
+test('the steps of the documents lead over a failure to a later version, and back', async () => {
+  const { aws, operator } = account;
+  const { failures } = aws.cloudFormation;
+  const env = {
+    ...{ GIT_AUTHOR_NAME: 'Ann', GIT_AUTHOR_EMAIL: 'ann@example.com' },
+    ...{ GIT_COMMITTER_NAME: 'Ann', GIT_COMMITTER_EMAIL: 'ann@example.com' },
+  };
+  const run = async (line: string, succeeds = true) => {
+    const isQuestion = line.startsWith('npm run -s deploy');
+    const ran = await operator.run(
+      line,
+      isQuestion ? { env, answers: [['(y/n) ', 'y']] } : { env },
+    );
+    if (succeeds && ran.code !== 0) throw new Error(`${line}:\n${ran.output}`);
+    return ran;
+  };
+  /** Types the steps up to the deployment. The gate and npm's registry are not here. */
+  async function follow(
+    heading: string,
+    values: Readonly<Record<string, string>>,
+  ): Promise<string> {
+    const steps = stepsOf(heading).filter((line) => !line.startsWith('npm ci'));
+    for (const step of steps.slice(0, -1)) {
+      await run(step.replace(/<(.+?)>/g, (_, name: string) => values[name]!));
+    }
+    return steps.at(-1)!;
+  }
+
+  // The original repository has a version, which the operator deploys with settings of their own.
+  const original = folder.write('original/.keep', '').replace('/.keep', '');
+  await run("git init -q -b main . && git add cdk.json && git commit -qm 'Version 1'");
+  await run(`rm -r ${original} && git clone -q . ${original}`);
+  await run(`${deploy} --yes --project my-shop`);
+  await run("git commit -qam 'Our settings'");
+  const before = (await run('git rev-parse HEAD')).output.trim();
+
+  // A later version appears.
+  writeVersion('AlarmsSendErrors', (properties) => {
     properties.Threshold = 7;
   });
-  account.aws.cloudFormation.failures.AlarmsSendErrors = 'Too low.';
-  const { code, output } = await account.operator.run(`${deploy} --yes`);
-  expect(output).toContain('Carillon is UPDATE_ROLLBACK_COMPLETE. A version runs.');
-  expect(code).toBe(1);
-  delete account.aws.cloudFormation.failures.AlarmsSendErrors;
-  expect((await account.operator.run(`${deploy} --yes`)).code).toBe(0);
+  const later = `sed -i 's|${sharedAssembly}/|${folder.path}/|' cdk.json && git commit -qam 'Version 2'`;
+  await run(`cd ${original} && ${later} && git tag v2`);
+  const update = await follow('Updating', {
+    'address of the original repository': original,
+    'tag of the version': 'v2',
+  });
+  failures.AlarmsSendErrors = 'Too low.';
+  const failed = await run(update, false);
+  expect(failed).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('Carillon is UPDATE_ROLLBACK_COMPLETE. A version runs.'),
+  });
+  expect(alarm()).toMatchObject({ Threshold: 5 });
+  delete failures.AlarmsSendErrors;
+  await run(update);
+  expect(alarm()).toMatchObject({ Threshold: 7 });
+  expect(operator.settings()).toMatchObject({ vapidSubject: 'push@carillon.net' });
+
+  await run(await follow('Rolling back', { 'commit before': before }));
+  expect(alarm()).toMatchObject({ Threshold: 5 });
+  expect(operator.settings()).toMatchObject({ vapidSubject: 'push@carillon.net' });
 });
 
 test('an update that would replace a table is refused, and says how to go on', async () => {

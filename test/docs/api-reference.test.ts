@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { llmsText } from '../../bin/llms.ts';
 import { defaultLimits, limits } from '../../contract/wire/limits.ts';
 import { pushServiceHosts } from '../../contract/wire/push-services.ts';
+import { routes } from '../../contract/wire/routes.ts';
 import { openApiDocument } from '../../contract/wording/openapi/document.ts';
 import type { Operation } from '../../contract/wording/openapi/operation.ts';
 import { operations } from '../../contract/wording/openapi/operations.ts';
@@ -48,6 +49,27 @@ test('openapi.json is what the contract says: npm run api-docs writes it', () =>
   expect(JSON.parse(readFileSync('openapi.json', 'utf8'))).toEqual(openApiDocument(version));
 });
 
+test('generators of clients can make a type of each component', () => {
+  const { components, paths } = openApiDocument(version);
+  const names = Object.values(components).flatMap((kind) => Object.keys(kind));
+  const operationTypes = Object.values(routes).map(({ name }) => `${name}Response`);
+  const ofLanguages = [
+    'Ok',
+    'Err',
+    'Error',
+    'Option',
+    'Result',
+    'Event',
+    'Exception',
+    'Object',
+    'String',
+  ];
+  const types = [...names, ...operationTypes, ...ofLanguages].map((name) => name.toLowerCase());
+  expect(types.filter((name, index) => types.indexOf(name) !== index)).toEqual([]);
+  // It becomes an enumeration of text.
+  expect(JSON.stringify({ components, paths })).not.toMatch(/"const":(true|false)/);
+});
+
 test.each(generatedDocuments)(
   'the generated blocks of %s are what the contract says: npm run api-docs writes them',
   (file) => {
@@ -70,7 +92,7 @@ test.each(Object.entries(operations))('docs/api.md shows all of %s', (name, oper
     ...(headers === undefined ? [] : ['headers']),
     ...(query === undefined ? [] : ['query']),
     ...(body === undefined ? [] : ['body']),
-    ...(responses[Number(usual)]!.content.name === 'Ok' ? [] : [`response ${usual}`]),
+    ...(responses[Number(usual)]!.content.name === 'Success' ? [] : [`response ${usual}`]),
     ...Object.keys(examples).map((example) => `example ${example}`),
     'errors',
   ];

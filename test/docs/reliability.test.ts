@@ -1,19 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { withPromises } from '../../bin/generate.ts';
 
-const folder = 'test/reliability';
+const reliability = readFileSync('docs/reliability.md', 'utf8');
 
-/** The titles at the top level of a file, as rows of a table. */
-function rowsOf(file: string): string[] {
-  const source = readFileSync(`${folder}/${file}`, 'utf8');
-  const titles = source.matchAll(/^(?:describe|test)\('(.+)', (?:async )?\(/gm);
-  return [...titles].map(
-    ([, title = '']) =>
-      `| ${title.charAt(0).toUpperCase()}${title.slice(1)} | [${file}](../${folder}/${file}) |`,
+test('docs/reliability.md has the titles of the reliability tests: npm run api-docs writes it', () => {
+  expect(reliability).toBe(withPromises(reliability));
+});
+
+test('docs/reliability.md lists each file with a title', () => {
+  const files = readdirSync('test/reliability').filter((name) => name.endsWith('.test.ts'));
+  const titled = files.filter((name) =>
+    /^(?:describe|test)\('/m.test(readFileSync(`test/reliability/${name}`, 'utf8')),
   );
-}
-
-test('docs/reliability.md has the titles of the reliability tests', () => {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'));
-  const listed = readFileSync('docs/reliability.md', 'utf8').match(/^\| .*\.test\.ts\) \|$/gm)!;
-  expect(listed.toSorted()).toEqual(files.flatMap(rowsOf).toSorted());
+  expect(titled.length).toBeGreaterThan(10);
+  expect(titled.filter((name) => !reliability.includes(`test/reliability/${name})`))).toEqual([]);
 });

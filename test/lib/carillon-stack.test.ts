@@ -291,7 +291,7 @@ const keysOfTables = {
   DeliveriesTable: ['HASH id'],
   RateLimitsTable: ['HASH bucket'],
 };
-const expiring = ['NotificationsTable', 'DeliveriesTable', 'RateLimitsTable'];
+const expiring = ['SubscriptionsTable', 'NotificationsTable', 'DeliveriesTable', 'RateLimitsTable'];
 
 test.each(Object.entries(keysOfTables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = tablePropertiesOf(output);

@@ -20,7 +20,7 @@ const options: CarillonOptions = {
 
 const everyOption: Required<CarillonOptions> = {
   ...{ ...options, serviceWorker: '/sw.js', scope: '/', channels: ['news'] },
-  ...{ userId: 'ada', userIdSignature: 'signature', replaceWorker: true },
+  ...{ userId: 'ada', userIdSignature: 'signature', replaceWorker: true, locale: 'pt-BR' },
 };
 
 test('by default, the service worker and its scope are at the root of the site', () => {

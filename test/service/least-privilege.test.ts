@@ -68,9 +68,10 @@ const scenarios: Readonly<Partial<Record<FunctionName, Scenario>>> = {
     const project = await service.createProject();
     const browser = await service.subscribe(project);
     const update = { parameters: { ...project }, body: browser.toJSON() };
-    // All parts of the counter are full.
+    // All parts of the counter are full. Of a renewal, that is said last.
     const capped = await service.createProject({ subscriberCap: 0 });
-    await service.call(routes.subscribe, { ...update, parameters: { ...capped } });
+    const renewal = { ...update.body, renewal: true };
+    await service.call(routes.subscribe, { parameters: { ...capped }, body: renewal });
     return service.call(routes.subscribe, update);
   },
   async unsubscribe(service) {

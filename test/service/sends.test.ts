@@ -7,6 +7,7 @@ import {
   type NotificationList,
   type NotificationResult,
 } from '../../contract/wire/notification.ts';
+import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { sampleContent } from '../../contract/wire/send-fields.ts';
 import {
@@ -688,6 +689,103 @@ test('each recipient gets its own number, 0 too, or that of the notification', a
   const other = { ...request, recipients: [{ userId: 'ada', appBadge: 4 }] };
   const repeated = await service.send(project, other, key);
   expect(repeated.body).toMatchObject({ error: { code: 'idempotency_key_reused' } });
+});
+
+describe('languages', () => {
+  const languages = ['de-CH', 'zh-TW', 'fr', undefined];
+  const translations = {
+    DE: { title: 'Hallo {{name}}', url: 'https://example.com/de' },
+    'zh-Hant': { title: '{{name}}，你好', body: '訂單' },
+  };
+  let browsers: readonly SimulatedBrowser[];
+
+  beforeEach(async () => {
+    browsers = await storeUsers(languages.map((_, index) => `user-${index}`));
+    await Promise.all(
+      languages.map(async (locale, index) => {
+        const body = { ...browsers[index]!.toJSON(), userId: `user-${index}`, locale };
+        const { status } = await callWithValidRequest(service, project, 'subscribe', { body });
+        expect(status).toBe(201);
+      }),
+    );
+  });
+
+  const shown = () =>
+    browsers.map(({ messages }) => {
+      const { title, body, lang } = JSON.parse(
+        messages[0]?.text ?? '{"notification":{}}',
+      ).notification;
+      return [title, body, lang];
+    });
+
+  test('each reader gets a translation, with its own values, or else the notification', async () => {
+    const recipients = languages.map((_, index) => ({
+      userId: `user-${index}`,
+      values: { name: `N${index}` },
+    }));
+    const request = { title: 'Hello {{name}}', body: 'Order', translations, recipients };
+    expect((await service.send(project, request)).status).toBe(201);
+    expect(shown()).toEqual([
+      ['Hallo N0', 'Order', 'de'],
+      ['N1，你好', '訂單', 'zh-Hant'],
+      ['Hello N2', 'Order', undefined],
+      ['Hello N3', 'Order', undefined],
+    ]);
+  });
+
+  test('a broadcast reaches the languages of its condition, and stores its translations', async () => {
+    const request = {
+      title: 'Hello',
+      translations: { de: { title: 'Hallo' } },
+      locales: ['DE', 'fr'],
+    };
+    const { body } = await service.send(project, request);
+    expect(body).toMatchObject({ attempted: 2, delivered: 2 });
+    expect(shown().map(([title]) => title)).toEqual(['Hallo', undefined, 'Hello', undefined]);
+    const { body: stored } = await read(body.id);
+    expect(stored).toMatchObject({
+      translations: { de: { title: 'Hallo' } },
+      audience: { locales: ['de', 'fr'] },
+    });
+  });
+
+  test('the sample counts what a condition selects', async () => {
+    const { body } = await callWithValidRequest<ProjectResult>(service, project, 'getProject', {
+      query: '?sample=subscribers',
+    });
+    const { locales } = body.sample!;
+    expect(locales).toEqual({
+      ...{ de: 1, 'de-CH': 1, fr: 1 },
+      ...{ zh: 1, 'zh-Hant': 1, 'zh-Hant-TW': 1 },
+    });
+  });
+
+  test.each([
+    ['title', { de: { title: '{{name}}' } }, 'translations.de.title'],
+    ['tag', { de: { tag: 'x' } }, 'translations.de.tag'],
+    ['language', { de: {}, DE: {} }, 'translations.DE'],
+    ['tag of a language', { en_US: {} }, 'translations.en_US'],
+    ['bound', { de: { title: 'x'.repeat(257) } }, 'translations.de.title'],
+  ])('a wrong %s of a translation is refused', async (_, wrong, path) => {
+    const request = { title: 'Hello', translations: wrong };
+    const { status, body } = await callWithValidRequest(service, project, 'send', {
+      body: request,
+    });
+    expect({ status, issues: body.error.issues }).toMatchObject({
+      status: 400,
+      issues: [{ path }],
+    });
+  });
+
+  test('a translation that is too large is named, and nobody gets anything', async () => {
+    const request = { title: 'Hello', translations: { de: { body: '💣'.repeat(1000) } } };
+    const { status, body } = await callWithValidRequest(service, project, 'send', {
+      body: request,
+    });
+    expect(status).toBe(413);
+    expect(body.error.message).toMatch(/^The notification in "de" is \d+ bytes too large/);
+    expect(shown().map(([title]) => title)).toEqual([undefined, undefined, undefined, undefined]);
+  });
 });
 
 test('a message that is too large for one recipient is refused for all, and names the entry', async () => {

@@ -124,6 +124,37 @@ describe('the devices of a user', () => {
   });
 });
 
+describe('the language of a reader', () => {
+  const registerIn = async (browser: SimulatedBrowser, choice: object) => {
+    const body = { ...browser.toJSON(), userId: 'ada', ...choice };
+    const { status } = await callWithValidRequest(service, project, 'subscribe', { body });
+    expect(status).toBe(201);
+    return (await devices('ada'))[0]!.locale;
+  };
+
+  test('is stored in one spelling, kept by an update without it, and cleared by null', async () => {
+    const browser = await service.subscribe(project, 'ada');
+    expect(await registerIn(browser, { locale: 'zh-hant-tw' })).toBe('zh-Hant-TW');
+    expect(await registerIn(browser, {})).toBe('zh-Hant-TW');
+    expect(await registerIn(browser, { renewal: true, channels: ['news'] })).toBe('zh-Hant-TW');
+    expect(await registerIn(browser, { locale: null })).toBeUndefined();
+  });
+
+  test.each(['en_US', '', 'x', 'C', 'de-', 'i-klingon', `de-${'x'.repeat(40)}`, 7, ['de']])(
+    'is not %j: refused, and nothing changes',
+    async (locale) => {
+      const browser = await service.subscribe(project, 'ada');
+      await registerIn(browser, { locale: 'de' });
+      const body = { ...browser.toJSON(), userId: 'ada', locale };
+      const refused = await callWithValidRequest<ErrorBody>(service, project, 'subscribe', {
+        body,
+      });
+      expect(refused.body.error.issues).toMatchObject([{ path: 'locale' }]);
+      expect((await devices('ada'))[0]!.locale).toBe('de');
+    },
+  );
+});
+
 describe('the removal of one device', () => {
   test('removes exactly that one, once', async () => {
     const [first, second] = [

@@ -11,10 +11,23 @@ interface SimulatedCondition {
 }
 
 const channels = ['news', 'sales'];
+/** Languages of browsers, and of the send's translations that each reads. */
+const languages = { en: undefined, 'de-CH': 'de', 'pt-BR': 'pt-BR', pt: undefined } as const;
+
+export function translationsOf(title: string) {
+  return { de: { title: `de: ${title}` }, 'pt-BR': { title: `pt-BR: ${title}` } };
+}
+
+/** What a browser with this language shows of a translated title. */
+export function titleIn(locale: string | undefined, title: string): string {
+  const tag = languages[locale as keyof typeof languages];
+  return tag === undefined ? title : translationsOf(title)[tag].title;
+}
 
 /** What browsers choose beside their user, as often as not. */
 const chosen = {
   channels: (random: Random) => channels.filter(() => random.chance(0.5)),
+  locale: (random: Random) => random.pick(Object.keys(languages)),
 } satisfies Record<Exclude<ChoiceName, 'userId'>, (random: Random) => unknown>;
 
 export function chosenMembers(random: Random): Choice {
@@ -35,6 +48,10 @@ export const simulatedConditions = {
     some: (random) => random.pick([['news'], channels]),
     isMet: (names: readonly string[], stored) =>
       names.some((name) => stored.choice.channels?.includes(name)),
+  },
+  locales: {
+    some: () => ['de', 'pt'],
+    isMet: (_: readonly string[], stored) => /^(de|pt)/.test(stored.choice.locale ?? ''),
   },
   seenWithinDays: {
     some: () => seenDays,

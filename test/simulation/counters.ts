@@ -3,6 +3,11 @@ import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import { tables } from './database/memory-database.ts';
 import type { Change, World } from './world.ts';
 
+/** Whether it is the hash of an erased endpoint. No subscription expires. */
+export function isErasure(item: object): boolean {
+  return 'expiresAt' in item;
+}
+
 /** What is wrong with the counters of the project, at any time: they change with what they count. */
 export interface CounterFaults {
   readonly month: string | undefined;
@@ -20,7 +25,8 @@ export function counterFaultsOf(world: World): CounterFaults {
   const ofMonths = [...new Set([...sent, ...months])].map((month) =>
     faultOf(month, sent.filter((other) => other === month).length, capsOf('monthlySendCap')),
   );
-  const subscribers = world.database.items(tables.subscriptions).length;
+  const stored = world.database.items(tables.subscriptions);
+  const subscribers = stored.filter((item) => !isErasure(item)).length;
   return {
     month: ofMonths.find((fault) => fault !== undefined),
     subscribers: faultOf('subscribers', subscribers, capsOf('subscriberCap')),

@@ -158,6 +158,11 @@ export function mostRecipients(report: Report, id: string): number {
     .reduce((sum, number) => sum + number, 0);
 }
 
+/** The languages that were stored of a browser from the send until a time. */
+export function localesOf(report: Report, path: string, id: string, until: number) {
+  return matches(report, path, id, until).map(({ choice }) => choice.locale);
+}
+
 /** What was stored of a browser that matched the request. */
 function matches({ world, ...report }: Report, path: string, id: string, until: number) {
   const call = callOf({ world, ...report }, id);

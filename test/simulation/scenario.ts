@@ -1,7 +1,13 @@
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { Choice } from '../../contract/wire/fields.ts';
 import type { ParsedSendRequest } from '../../contract/wire/notification.ts';
-import { chosenMembers, dayMs, seenDays, simulatedConditions } from './conditions.ts';
+import {
+  chosenMembers,
+  dayMs,
+  seenDays,
+  simulatedConditions,
+  translationsOf,
+} from './conditions.ts';
 import { tables } from './database/memory-database.ts';
 import { origins } from './push-services.ts';
 import { functionPace } from './scale.ts';
@@ -289,8 +295,11 @@ function randomCalls(
     // The setting is one push per second at least: users never need more than one attempt of Lambda.
     const userIds = random.chance(0.4) && !isSlow ? someUsers : undefined;
     const isPersonal = userIds !== undefined && random.chance(0.6);
+    const title = `Notification ${send}${isPersonal ? ' for {{name}}' : ''}`;
+    const isTranslated = world.stream(`translations of send ${send}`).chance(0.3);
     const request: ParsedSendRequest = {
-      title: `Notification ${send}${isPersonal ? ' for {{name}}' : ''}`,
+      title,
+      ...(isTranslated && { translations: translationsOf(title) }),
       ...(isPersonal
         ? { recipients: userIds.map((userId) => ({ userId, values: { name: userId } })) }
         : { userIds }),

@@ -349,6 +349,7 @@ export class World {
   }
 
   #registered(key: Item, item: Item | undefined): void {
+    if (String(key.projectPart).endsWith('#erased')) return;
     const hash = Buffer.from(key.endpointHash as Uint8Array).toString('hex');
     if (item !== undefined) this.#pathOf.set(hash, item.path as string);
     const path = this.#pathOf.get(hash)!;

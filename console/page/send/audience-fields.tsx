@@ -15,7 +15,7 @@ import { useState } from 'react';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import { channelPattern } from '../../../contract/wire/formats.ts';
 import { limits } from '../../../contract/wire/limits.ts';
-import { type AudienceCounts, channelsByCount } from '../../../contract/wire/project-result.ts';
+import { type AudienceCounts, byCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
 import { useProject } from '../calls.ts';
 import { estimateText } from '../format.ts';
@@ -123,7 +123,7 @@ function Conditions() {
     sample !== undefined && sample.subscribers > 0
       ? estimateText(found, sample.subscribers, subscribers)
       : '';
-  const counts = new Map(sample === undefined ? [] : channelsByCount(sample).slice(0, mostChips));
+  const counts = new Map(sample === undefined ? [] : byCount(sample.channels).slice(0, mostChips));
   const channels = [...new Set([...counts.keys(), ...chosen])];
   const counted = Object.entries(sample?.seenWithinDays ?? {}).map(([days, found]) => ({
     value: days,
@@ -282,7 +282,7 @@ function exactly(count: number, noun: string, nobody?: string): AudienceSize {
 function countOfSample(name: FieldName, form: SendForm, sample: AudienceCounts) {
   if (name === 'seenWithinDays') return sample.seenWithinDays[form.seenWithinDays as '7'];
   const chosen = linesOf(form.channels);
-  const isCut = Object.keys(sample.channels).length >= limits.sampledChannels;
+  const isCut = Object.keys(sample.channels).length >= limits.sampled;
   const isUnknown = isCut && chosen.some((one) => !Object.hasOwn(sample.channels, one));
   if (name !== 'channels' || isUnknown) return undefined;
   return chosen.reduce((sum, one) => sum + (sample.channels[one] ?? 0), 0);

@@ -156,6 +156,7 @@ const conversions: Readonly<Partial<Record<FormField['kind'], Conversion>>> = {
   number: { read: Number, write: String },
   time: { read: timestampOf, write: localTime },
   object: { read: jsonOf, write: (value) => JSON.stringify(value, null, 2) },
+  translations: { read: jsonOf, write: JSON.stringify },
   lines: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
   table: { read: (table) => readTable(table).recipients, write: () => '' },
 };

@@ -6,8 +6,8 @@ import { choiceTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
 
-/** Response of subscribe, unsubscribe and track. */
-export const ok = component('Ok', okSchema, { ok: 'Always `true`.' });
+/** Response of subscribe, unsubscribe and track. Not `Ok`: languages have a type of this name. */
+export const ok = component('Success', okSchema, { ok: 'Always `true`.' });
 
 /** Base64 or base64url, padded or not. */
 const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
@@ -52,7 +52,13 @@ export const subscribe: Operation = {
         pattern: base64,
       },
       renewal:
-        '`true`: the page repeats what was registered before. What the request leaves out stays as it is stored.',
+        '`true`: the page repeats what was registered before. What the request leaves out stays as it is stored, and a ' +
+        'browser that was [erased](#remove-a-user) gets 410. Without it, the request is a consent: it ends the erasure.',
+      replaces: {
+        description:
+          'The endpoint that the browser had before. A renewal is refused if that one was erased.',
+        format: 'uri',
+      },
     }),
     limitBytes: limits.bodyBytes.subscribe,
   },
@@ -61,6 +67,7 @@ export const subscribe: Operation = {
     'user_id_signature_required',
     'user_id_signature_invalid',
     'application_server_key_unknown',
+    'erased',
   ],
   responses: { 201: { description: 'The subscription is stored.', content: ok } },
   examples: {
@@ -114,7 +121,7 @@ export const track: Operation = {
       'An unknown tally is `notification_not_found`.',
   }),
   body: {
-    content: component('Event', eventSchema, { type: 'What happened.' }),
+    content: component('NotificationEvent', eventSchema, { type: 'What happened.' }),
     limitBytes: limits.bodyBytes.track,
     mediaTypes: ['application/json', 'text/plain'],
   },

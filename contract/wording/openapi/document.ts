@@ -56,6 +56,7 @@ export function openApiDocument(version: string) {
   const errors = entries.flatMap(({ route, operation }) =>
     errorResponses(errorsOf(route, operation)),
   );
+  errors.push(headersTooLarge);
   const examples = entries.flatMap(({ operation }) => Object.values(operation.examples));
   const paths: Record<string, Record<string, unknown>> = {};
   for (const { route, operation } of entries) {
@@ -122,10 +123,9 @@ function operationObject(route: Route, operation: Operation) {
     status,
     successResponse(operation, Number(status), response),
   ]);
-  const errors = errorResponses(errorsOf(route, operation)).map(({ status, name }) => [
-    String(status),
-    { $ref: `#/components/responses/${name}` },
-  ]);
+  const errors = [...errorResponses(errorsOf(route, operation)), headersTooLarge].map(
+    ({ status, name }) => [String(status), { $ref: `#/components/responses/${name}` }],
+  );
   return {
     operationId: route.name,
     tags: [route.caller === 'owner' ? 'Servers' : 'Browsers'],
@@ -296,15 +296,29 @@ const statuses = [
   ),
 ].sort((one, other) => one - other);
 
-/** The error responses of a route by status, each with the name under which it is listed. */
-export function errorResponses(codes: readonly ErrorCode[]) {
+interface ErrorResponse {
+  readonly status: number;
+  /** Under which it is listed. It differs from the names of schemas: generators make a type of each. */
+  readonly name: string;
+  readonly response: object;
+}
+
+/** API Gateway's, before it looks for a route. Its body is not documented by AWS. */
+const headersTooLarge: ErrorResponse = {
+  status: 431,
+  name: 'HeadersTooLargeResponse',
+  response: { description: 'API Gateway: the request line with the headers is over 10,240 bytes.' },
+};
+
+/** The error responses of a route by status. */
+export function errorResponses(codes: readonly ErrorCode[]): ErrorResponse[] {
   return statuses.flatMap((status) => {
     const own = codes.filter((code) => errorTable[code].status === status);
     const gateway = Object.values(gatewayResponseTable).find((one) => one.status === status);
     if (own.length === 0 && gateway === undefined) return [];
     const name =
       own.map(pascalCase).join('Or') || pascalCase(gateway!.message.replaceAll(' ', '_'));
-    return [{ status, name, response: errorResponse(own, gateway) }];
+    return [{ status, name: `${name}Response`, response: errorResponse(own, gateway) }];
   });
 }
 

@@ -27,6 +27,9 @@ import {
   type FullFact,
 } from './schema.ts';
 
+/** What JSON Schema can say of a web URL, which may have placeholders. */
+const webUrlPattern = '^[Hh][Tt][Tt][Pp][Ss]?://.';
+
 /** Facts of the fields that several operations have. */
 
 export const contentOfRequest = contentFacts(true);
@@ -54,7 +57,9 @@ function factsOf(
       {
         description: isUrl ? `${description}: an absolute http(s) URL.` : description,
         // A format for requests only: a URL with other characters than RFC 3986 allows is returned as it was sent.
-        ...(isUrl && isOfRequest && row.placeholders !== 'filled' && { format: 'uri' }),
+        ...(isUrl &&
+          isOfRequest &&
+          (row.placeholders === 'filled' ? { pattern: webUrlPattern } : { format: 'uri' })),
         ...('default' in row && { default: row.default }),
         ...(row.kind === 'list' && { fields: factsOf(row.members, isOfRequest, members) }),
       },
@@ -159,7 +164,10 @@ export const listNotifications: Operation = {
   description: 'Returns the project’s notifications, the newest first.',
   query: described(z.object({ limit, cursor }), {
     limit: 'Most notifications in the response.',
-    cursor: '`nextCursor` of the previous response. The first page needs none.',
+    cursor: {
+      description: '`nextCursor` of the previous response. The first page needs none.',
+      pattern: '^[A-Za-z0-9+/_-]{22}(==)?$',
+    },
   }),
   responses: {
     200: {

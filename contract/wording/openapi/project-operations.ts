@@ -56,6 +56,8 @@ export const getProject: Operation = {
               fields: dayFields(),
             },
             channels: 'By the name of the channel; the 50 that most have.',
+            locales:
+              'By language tag; the 50 that most have. `de-CH` counts for `de` too, as in a send.',
             pushServices:
               'By the name of the push service: its subscribers, and how many of them the SDK has seen within 30 ' +
               'days. Apple also accepts messages for browsers that nobody has any more.',
@@ -87,21 +89,30 @@ export const getProject: Operation = {
   },
 };
 
-/** The query of the routes for one user. */
+/** The query of the routes for one person. */
 export const userIdParameter = {
   description: 'The user id as in [subscribe](#subscribe), URL-encoded.',
+};
+const personParameters = {
+  userId: userIdParameter,
+  device: 'The `id` of a device: with `userId` only if it is one of [that user’s](#read-a-user).',
+  endpoint: {
+    description: 'In place of both: the endpoint of a browser, URL-encoded.',
+    format: 'uri',
+  },
 };
 
 export const getUser: Operation = {
   summary: 'Read a user',
   description:
-    'Returns the number of subscriptions of a user id, and lists them as devices. An unknown user has none.',
-  query: described(userSchema, { userId: userIdParameter }),
+    'Returns the number of subscriptions of a user id, and lists them as devices; or one device, by its id or its ' +
+    'endpoint. An unknown user has none.',
+  query: described(userSchema, personParameters),
   responses: {
     200: {
       description: 'The user.',
       content: component('UserSubscriptions', userSubscriptionsSchema, {
-        userId: 'As in the query.',
+        userId: 'As in the query; of a device, its user. `null`: it has none.',
         subscriptions: 'Subscriptions of this user.',
         devices: {
           description:
@@ -111,6 +122,7 @@ export const getUser: Operation = {
           fields: {
             id: 'For the removal of this device. It does not reveal the endpoint.',
             pushService: 'Its name; of another push service, its origin.',
+            locale: 'The language that its visitor reads. Absent: not known.',
             createdAt: 'When the browser subscribed.',
             updatedAt: 'When it last confirmed its subscription.',
           },
@@ -131,12 +143,11 @@ export const getUser: Operation = {
 export const removeUser: Operation = {
   summary: 'Remove a user',
   description:
-    'Removes all subscriptions of a user id, or one device. Idempotent: for an unknown user it removes 0. ' +
+    'Erases all subscriptions of a user id, or one device. Idempotent: for an unknown user it removes 0. Of each, a hash ' +
+    `of its endpoint stays for ${limits.erasureDays} days: the browser is not [registered again](user-ids.md#erasing-a-person) ` +
+    'until its visitor subscribes. ' +
     'Unknown parameters are refused, because a mistyped `device` would remove all.',
-  query: described(removeUserSchema, {
-    userId: userIdParameter,
-    device: 'Removes only this device: an `id` of [the user’s devices](#read-a-user).',
-  }),
+  query: described(removeUserSchema, personParameters),
   responses: {
     200: {
       description: 'The user no longer has the subscriptions.',

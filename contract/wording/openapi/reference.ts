@@ -66,7 +66,7 @@ function sectionOf(route: Route): string {
     ...Object.keys(examples).map((name) => block('example', name)),
     ...['headers', 'query', 'body'].map((kind) => block(kind)),
     ...Object.entries(responses).map(([status, { content }]) =>
-      content.name === 'Ok' ? [] : block('response', status),
+      content.name === 'Success' ? [] : block('response', status),
     ),
     block('errors'),
   ];

@@ -170,6 +170,8 @@ function simplify(json: z.core.JSONSchema.BaseSchema): void {
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.minLength === 0) delete json.minLength;
   if (json.minItems === 0) delete json.minItems;
+  // Generators of clients make an enumeration of text of it. The description says it.
+  if (json.type === 'boolean') delete json.const;
   // The pattern repeats the format.
   if (json.format !== undefined) delete json.pattern;
   if (json.type === 'integer' && json.exclusiveMinimum === 0) {

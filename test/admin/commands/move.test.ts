@@ -134,7 +134,11 @@ test('a file is replaced only after a question, and a project that changes meanw
   const header = { projectId, exportedAt: new Date().toISOString(), limits };
   const part = { project, vapidKey: vapidKey!, identityKey: identityKey!, months: new Map() };
   const texts: string[] = [];
-  const leaving = { ...part, subscriptions: () => whole.subscriptionsOf(project.ref) };
+  const leaving = {
+    ...part,
+    erasures: () => whole.erasuresOf(project.ref),
+    subscriptions: () => whole.subscriptionsOf(project.ref),
+  };
   for await (const text of projectLines(header, leaving)) texts.push(text);
   expect(texts.at(-1)).toBe('{"end":{"subscriptions":2}}\n');
 });

@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { writeCompleteFile } from '../../../admin/commands/subscriptions.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { subscriptionPages } from '../../../admin/store/all-subscriptions.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
@@ -374,6 +375,20 @@ describe('subscriptions prune', () => {
     expect(left.filter((origin) => origin === origins[1])).toHaveLength(3);
   });
 
+  it('removes those that the last send kept though a push service calls them gone', async () => {
+    const { dynamo, tables } = operator.database;
+    const { subscriptions: table } = projectTables(tables);
+    const { ref } = (await operator.registry.find(projectId))!;
+    for await (const [first] of subscriptionPages(dynamo, table, ref)) {
+      if (first === undefined) continue;
+      const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
+      await store.mark(ref, [[first.endpointHash, Date.now() - 1000]]);
+      break;
+    }
+    const { output } = await operator.runLocal(prune('--failing=gone_unconfirmed', '--yes'));
+    expect(output).toBe('Removed 1 subscription that a push service calls gone; 4 kept.\n');
+  });
+
   it('asks nothing if there is nothing to remove', async () => {
     const { code, output } = await operator.runLocal(prune('--unseen-days', '41'));
     expect({ code, output }).toEqual({
@@ -400,6 +415,7 @@ describe('subscriptions prune', () => {
     ['a number that is not exact', '--unseen-days', ['9'.repeat(20)]],
     ['a time without its offset', '--created-after', ['2026-11-01T12:00']],
     ['a day', '--created-before', ['2026-11-01']],
+    ['a reason that is not stored', '--failing', ['refused']],
     ['an endpoint', '--push-origin', ['https://web.push.apple.com/x']],
   ])('refuses %s, with exit code 2', async (_, option, values) => {
     const options = values.map((value) => `${option}=${value}`);

@@ -27,7 +27,14 @@ async function read(list: string | object, channelsFromTags?: readonly string[])
     readLine: lineReader(project, [], () => now),
     async importBatch(_, batch) {
       stored.push(...batch);
-      return { created: batch.length, updated: 0, unchanged: 0, overCap: 0, stored: batch };
+      return {
+        created: batch.length,
+        updated: 0,
+        unchanged: 0,
+        overCap: 0,
+        erased: 0,
+        stored: batch,
+      };
     },
     sleep: async () => {},
   });
@@ -94,6 +101,18 @@ describe('OneSignal', () => {
     );
     expect(found.map(({ channels }) => channels)).toEqual([undefined, undefined, undefined]);
     expect((await read(csv([row()]))).found[0]!.channels).toBeUndefined();
+  });
+
+  it.each([
+    ['de', 'de'],
+    ['zh-Hant', 'zh-Hant'],
+    ['pt_br', 'pt-BR'],
+    ['', undefined],
+    ['N/A', undefined],
+  ])('has the language %j, which becomes %s', async (language, locale) => {
+    const { found, withLocale, invalid } = await read(csv([row({ language })]));
+    expect(found[0]!.locale).toBe(locale);
+    expect([withLocale, invalid]).toEqual([locale === undefined ? 0 : 1, 0]);
   });
 
   it.each<[string, object, object]>([

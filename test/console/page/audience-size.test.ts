@@ -8,6 +8,7 @@ const sample: AudienceCounts = {
   subscribers: 1000,
   seenWithinDays: { 7: 500, 30: 800, 90: 1000, 365: 1000 },
   channels: { news: 300, sales: 100 },
+  locales: {},
   pushServices: {},
 };
 const some = { to: 'some' } as const;
@@ -61,7 +62,7 @@ test.each([
 
 test('of a channel that a sample with many does not list, nothing is said', () => {
   const channels = Object.fromEntries(
-    Array.from({ length: limits.sampledChannels }, (_, at) => [`c-${at}`, 9]),
+    Array.from({ length: limits.sampled }, (_, at) => [`c-${at}`, 9]),
   );
   const size = sizeOf({ ...some, channels: 'rare' }, 1000, { ...sample, channels });
   expect(sizeText(size)).toBe('at most 1,000');

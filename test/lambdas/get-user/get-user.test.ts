@@ -10,7 +10,7 @@ test('the devices are returned newest first, with the number of all', () => {
     // In no order, as the table has them. The oldest was seen last.
     stored('https://web.push.apple.com', ((index * 37) % 100) + 1, 1000 - index),
   );
-  const { subscriptions, devices } = describeUser('ada', { count: 102, newest });
+  const { subscriptions, devices } = describeUser({ userId: 'ada', count: 102, newest });
   expect(subscriptions).toBe(102);
   const times = devices.map(({ createdAt }) => Date.parse(createdAt));
   expect(times).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
@@ -22,7 +22,7 @@ test.each([
   ['https://push.example', 'https://push.example'],
 ])('a device at %s has the push service %s', (origin, pushService) => {
   const one = stored(origin, 1000, 2000);
-  expect(describeUser('ada', { count: 1, newest: [one] }).devices).toEqual([
+  expect(describeUser({ userId: 'ada', count: 1, newest: [one] }).devices).toEqual([
     {
       id: deviceIdOf(`${origin}/1000`),
       pushService,

@@ -268,13 +268,19 @@ describe('conditions', () => {
   const day = 24 * 60 * 60 * 1000;
   let project: ProjectRef;
 
-  async function save(name: string, channels: string[] | undefined, seenAt: number, userId = 'u') {
+  async function save(
+    name: string,
+    channels: string[] | undefined,
+    seenAt: number,
+    locale?: string,
+    userId = 'u',
+  ) {
     const store = subscriptionStore(
       database.dynamo,
       projectTables(database.tables),
       () => new Date(seenAt),
     );
-    const one = subscription({ choice: { userId, channels } });
+    const one = subscription({ choice: { userId, channels, locale } });
     await store.save(
       keyed(project),
       { ...one, endpoint: endpoint(`https://example.com/${name}`) },
@@ -297,9 +303,9 @@ describe('conditions', () => {
   beforeAll(async () => {
     project = (await database.createProject()).ref;
     const since = seenSince(now, 7);
-    await save('a', ['news'], now);
-    await save('b', ['sales', 'news-eu'], since);
-    await save('c', ['news', 'sales'], since - 1);
+    await save('a', ['news'], now, 'de-CH');
+    await save('b', ['sales', 'news-eu'], since, 'zh-TW');
+    await save('c', ['news', 'sales'], since - 1, 'no');
     await save('d', undefined, now);
   });
 
@@ -314,6 +320,11 @@ describe('conditions', () => {
     ['several channels: any of them', { channels: ['news', 'sales'] }, 'abc'],
     ['the most channels', { channels: Array(19).fill('none').concat('sales') }, 'bc'],
     ['a channel that nobody has', { channels: ['new'] }, ''],
+    ['a language: its regions too', { locales: ['de'] }, 'a'],
+    ['a region of a language', { locales: ['de-AT'] }, ''],
+    ['a script that follows from the region', { locales: ['zh-Hant'] }, 'b'],
+    ['another script', { locales: ['zh-Hans'] }, ''],
+    ['the other tag of a language, or another language', { locales: ['nb', 'zh'] }, 'bc'],
     ['a time: not earlier', { seenWithinDays: 7 }, 'abd'],
     ['a channel and a time: both', { channels: ['news', 'sales'], seenWithinDays: 7 }, 'ab'],
   ];

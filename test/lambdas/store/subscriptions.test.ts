@@ -2,7 +2,7 @@ import { BatchWriteCommand, GetCommand, TransactWriteCommand } from '@aws-sdk/li
 import { projectTables } from '../../../admin/project-tables.ts';
 import { pruneSubscriptions } from '../../../admin/store/all-subscriptions.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
-import { audienceStore, removeFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
+import { audienceStore, eraseFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';
 import {
   endpointHash,
@@ -218,13 +218,13 @@ describe('subscriptions of a user', () => {
     subscriptionStore(database.dynamo, projectTables(database.tables), () => new Date());
 
   async function removeUser(
-    removals: Parameters<typeof removeFound>[0],
+    removals: Parameters<typeof eraseFound>[0],
     project: ProjectRef,
     userId: string,
     signal?: AbortSignal,
   ) {
-    const found = await users().endpointHashes(project, userId, signal);
-    return removeFound(removals, project, userId, found, signal);
+    const found = await users().endpointHashes(keyed(project), { userId }, signal);
+    return eraseFound(removals, project, userId, found, signal);
   }
 
   /** @returns the endpoint hashes. */
@@ -241,17 +241,15 @@ describe('subscriptions of a user', () => {
     await subscribe(project, 'ada', 101);
     let batches = 0;
     const failing = {
-      removeOfUser: async (
-        ...batch: Parameters<ReturnType<typeof subscriptions>['removeOfUser']>
-      ) => {
+      erase: async (...batch: Parameters<ReturnType<typeof subscriptions>['erase']>) => {
         batches += 1;
         if (batches === 2) throw new Error('a fault');
-        return subscriptions().removeOfUser(...batch);
+        return subscriptions().erase(...batch);
       },
     };
     await expect(removeUser(failing, project, 'ada')).rejects.toThrow('a fault');
-    expect(await counted(project)).toBe(51);
-    expect(await removeUser(subscriptions(), project, 'ada')).toBe(51);
+    expect(await counted(project)).toBe(52);
+    expect(await removeUser(subscriptions(), project, 'ada')).toBe(52);
     expect(await counted(project)).toBe(0);
   });
 
@@ -284,10 +282,10 @@ describe('subscriptions of a user', () => {
       await database.dynamo.send(new BatchWriteCommand({ RequestItems }));
     }
     const before = database.calls();
-    expect(await users().list(project, userId)).toMatchObject({ count: 1300 });
+    expect(await users().list(keyed(project), { userId })).toMatchObject({ count: 1300 });
     expect(database.calls() - before).toBeGreaterThan(1);
     let found = 0;
-    for await (const hashes of await users().endpointHashes(project, userId)) {
+    for await (const hashes of await users().endpointHashes(keyed(project), { userId })) {
       found += hashes.length;
     }
     expect(found).toBe(1300);

@@ -1,6 +1,7 @@
 import { sendTimeline, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import { endpointHash } from '../../../lambdas/store/items.ts';
 import { keyed } from '../../fixtures/known-project.ts';
+import { titleIn } from '../conditions.ts';
 import {
   callOf,
   clockDifferenceMs,
@@ -9,6 +10,7 @@ import {
   hasPassed,
   isClaimed,
   isInAudience,
+  localesOf,
   userIdsOf,
   usersOfBrowser,
 } from '../report.ts';
@@ -98,18 +100,24 @@ function* onlyAudienceIsPushed(report: Report): Iterable<Verdict> {
 }
 
 /**
- * What is for some users reaches only browsers that were theirs within the last seconds, and each of these gets the
- * text of its user.
+ * Each browser gets the text of its language. What is for some users reaches only browsers that were theirs within the
+ * last seconds, and each of these gets the text of its user.
  */
 function* textsAreTheirOwn(report: Report): Iterable<Verdict> {
   for (const { notificationId, path, title, startedAt } of ownAttempts(report)) {
     const call = callOf(report, notificationId);
     const userIds = userIdsOf(call);
-    if (userIds === undefined) continue;
+    const { title: given, translations } = call.request;
     const users = usersOfBrowser(report.world, path, startedAt - formerUserMs, startedAt);
-    const expected = users.map((user) => call.request.title.replace('{{name}}', user));
+    const own =
+      userIds === undefined ? [given] : users.map((user) => given.replace('{{name}}', user));
+    const expected = own.flatMap((text) =>
+      translations === undefined
+        ? text
+        : localesOf(report, path, notificationId, startedAt).map((locale) => titleIn(locale, text)),
+    );
     yield verdict(
-      expected.includes(title) && users.some((user) => userIds.includes(user)),
+      expected.includes(title) && (userIds?.some((user) => users.includes(user)) ?? true),
       () => `${path} of ${users} gets "${title}" of ${notificationId}`,
     );
   }
