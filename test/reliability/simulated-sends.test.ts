@@ -4,7 +4,7 @@ import { described, simulateSends } from '../simulation/simulated-sends.ts';
 import { seed } from './fixtures/seed.ts';
 
 /** Part of the runs that each fault happens in at least. Of fewer runs than these, chance decides. */
-const [leastPart, judgedRuns] = [1 / 100, 2000];
+const [leastPart, judgedRuns] = [1 / 100, 1000];
 
 /**
  * RUNS=1 for the run of one `SEED`, MINUTES=60 for as many as that time allows, FAVOURED for faults at their highest
