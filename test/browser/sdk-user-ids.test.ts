@@ -123,7 +123,9 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const resigned = { userId: 'ada', userIdSignature };
     expect(await options(resigned)).toMatchObject(resigned);
     expect(await options({ userId: null })).toMatchObject({ userIdSignature: undefined });
-    expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint, userId: undefined }]);
+    expect(await session.stack.subscriptions(project)).toMatchObject([
+      { endpoint, userId: undefined },
+    ]);
     expect(await tab.endpoint()).toBe(endpoint);
   });
 });

@@ -146,6 +146,7 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     pos: 'relative' as const,
     placeholder,
     spellCheck: isProse,
+    dir: isProse ? 'auto' : undefined,
     autoCapitalize: isProse ? undefined : 'none',
   };
   if (lines !== undefined)
