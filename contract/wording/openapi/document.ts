@@ -309,7 +309,7 @@ const headersTooLarge: ErrorResponse = {
   name: 'HeadersTooLargeResponse',
   response: {
     description:
-      'API Gateway: the request line with the headers is over 10,240 bytes. AWS does not document the body: it may be empty.',
+      'API Gateway: the request line with the headers is over 10,240 bytes. AWS documents the limit, not the response: the body may be empty.',
     content: { 'application/json': { schema: refTo(gatewaySchema) } },
   },
 };
