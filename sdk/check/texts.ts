@@ -25,10 +25,10 @@ export const english = {
   noPush:
     'This browser has no push on this page. It may be a private window, an in-app browser, or turned off in the settings. Open the page in a normal window.',
   allowed: 'Notifications are allowed.',
-  notAsked: 'Nobody has been asked yet. Subscribe on this site, and allow notifications.',
+  notAsked: 'Nobody has been asked yet. Subscribe on this site and allow notifications.',
   /** `{file}`: path of the service worker. */
   workerActive: '{file} is active.',
-  workerInactive: 'A version is not active yet. Close all tabs of this site, and open it again.',
+  workerInactive: 'A version is not active yet. Close all tabs of this site and open it again.',
   /** `{response}`: its status and type, or a redirect. */
   workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
   workerScope: 'The scope of {file} needs the header "Service-Worker-Allowed".',
@@ -50,7 +50,7 @@ export const english = {
   pushServiceGoogle:
     'Messages come through Google (FCM). On Android this needs Google Play services.',
   brave:
-    'Brave gets messages only if “Use Google services for push messaging” is on, under Privacy and security in its settings.',
+    'Brave gets messages only if “Use Google services for push messaging” is on, under Privacy and security in the settings.',
   deadEndpoint:
     'The browser gave an address that does not exist ({service}). Subscribe on this site. If this stays, update the browser.',
   registered: '{baseUrl} has just confirmed this subscription.',

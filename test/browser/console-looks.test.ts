@@ -145,6 +145,8 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       await states.question!();
       shown = { ...shown, fault: 'error' };
       await tab.confirm();
+      await tab.expectText('dialog[open]', 'This was not counted again.');
+      await tab.confirm();
       await page.waitForSelector('#doubt');
     },
     personal: async () => {
