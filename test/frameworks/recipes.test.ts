@@ -77,7 +77,7 @@ describeWithSdk('the recipes of docs/sdk.md, with the packages of npm', (session
 
       const { page } = await session.open(`${site.origin}/`);
       await page.waitForFunction(() => document.getElementById('notify')?.onclick);
-      // Rejects with the SDK's error, unlike a click.
+      // Waits for the SDK, unlike a click.
       await page.evaluate(async () => {
         await document.getElementById('notify')!.onclick!(new PointerEvent('click'));
       });
