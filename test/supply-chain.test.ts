@@ -81,7 +81,18 @@ test.each(workflows)('%s has a token that can write only where no code of it run
   const [head, ...jobs] = readFileSync(file, 'utf8').split(/^ {2}(?=\w+:\n {4})/m);
   expect(head).not.toContain('write');
   const writing = jobs.filter((job) => job.includes(': write'));
-  expect(writing.filter((job) => /npm|checkout|\.ci/.test(job))).toEqual([]);
+  const runs = (job: string) =>
+    /npm (?!publish .* --ignore-scripts)|checkout|\.ci/.test(job.replaceAll(/#.*/g, ''));
+  expect(writing.filter(runs)).toEqual([]);
+});
+
+test('npm gets the packages only with the switch on, and with provenance', () => {
+  const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
+  const npm = workflow.split(/^ {2}(?=\w+:\n)/m).at(-1)!;
+  expect(npm).toMatch(
+    /needs: publish\n {4}if: vars\.PUBLISH_TO_NPM == 'true'\n {4}environment: release\n/,
+  );
+  expect(npm).toMatch(/npm publish "\$file" --provenance/);
 });
 
 test('a release is of a commit on main that passed the gate, and somebody approves it', () => {

@@ -35,9 +35,14 @@ export async function writeAwsPackage(root: string, target: string, version = pa
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'NOTICES'), notices(root, sources.flat()));
   copyFileSync(join(root, 'lib/build/README.md'), join(folder, 'README.md'));
-  // A release is built in the repository's workflow, which knows its name.
-  const { GITHUB_REPOSITORY: name = 'you/carillon' } = process.env;
-  const text = JSON.stringify({ ...manifest, version }, null, 2).replace('you/carillon', name);
+  // A release is built in the repository's workflow, which knows its name, and whether npm gets it.
+  const { GITHUB_REPOSITORY: name = 'you/carillon', PUBLISH_TO_NPM } = process.env;
+  const isPrivate = PUBLISH_TO_NPM !== 'true' && { private: true };
+  const { private: _, ...others } = manifest;
+  const text = JSON.stringify({ ...others, ...isPrivate, version }, null, 2).replace(
+    'you/carillon',
+    name,
+  );
   writeFileSync(join(folder, 'package.json'), `${text}\n`);
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
     cwd: folder,

@@ -33,7 +33,14 @@ export async function writePackage(
   for (const file of ['LICENSE', 'sdk/README.md', 'openapi.json']) {
     copyFileSync(join(root, file), join(folder, file.replace('sdk/', '')));
   }
-  const contents = JSON.stringify({ ...manifest, version }, null, 2);
+  // A release is built in the repository's workflow, which knows its name, and whether npm gets it.
+  const { GITHUB_REPOSITORY: name = 'you/carillon', PUBLISH_TO_NPM } = process.env;
+  const isPrivate = PUBLISH_TO_NPM !== 'true' && { private: true };
+  const { private: _, ...others } = manifest;
+  const contents = JSON.stringify({ ...others, ...isPrivate, version }, null, 2).replace(
+    'you/carillon',
+    name,
+  );
   writeFileSync(join(folder, 'package.json'), `${contents}\n`);
   const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
     cwd: folder,
