@@ -26,20 +26,34 @@ export async function compareWith(commit: string, subscribers: number, pairs: nu
   execFileSync('git', ['worktree', 'add', '--detach', '--quiet', other, commit]);
   try {
     linkModules(resolve('node_modules'), join(other, 'node_modules'));
-    const runs = [];
-    for (let pair = 0; pair < pairs; pair += 1) {
-      progress(`Pair ${pair + 1} of ${pairs} …`);
-      // The one that runs first finds other caches.
-      const inTurn = pair % 2 === 0 ? [other, '.'] : ['.', other];
-      const measured = inTurn.map((root) => cpuMsIn(root, join(folder, 'cpu'), subscribers));
-      const [before, now] = pair % 2 === 0 ? measured : measured.toReversed();
-      runs.push({ before: before!, now: now!, ratio: now! / before! });
-    }
-    return runs;
+    return inTurns(pairs, (which) => cpuMsIn(which === 'now' ? '.' : other, folder, subscribers));
   } finally {
     execFileSync('git', ['worktree', 'remove', '--force', other]);
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Compares the CPU time of the functions for a broadcast in some languages with that for one in a single language. */
+export function compareLanguages(languages: number, subscribers: number, pairs: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-languages-'));
+  try {
+    return inTurns(pairs, (which) =>
+      cpuMsIn('.', folder, subscribers, which === 'now' ? languages : 1),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function inTurns(pairs: number, measure: (which: 'before' | 'now') => number) {
+  return Array.from({ length: pairs }, (_, pair) => {
+    progress(`Pair ${pair + 1} of ${pairs} …`);
+    // The one that runs first finds other caches.
+    const first = pair % 2 === 0 ? measure('before') : undefined;
+    const now = measure('now');
+    const before = first ?? measure('before');
+    return { before, now, ratio: now / before };
+  });
 }
 
 /** The packages of this worktree; its own workspaces. */
@@ -52,7 +66,8 @@ function linkModules(from: string, to: string): void {
 }
 
 /** CPU time of the functions for one broadcast, ms. */
-function cpuMsIn(root: string, file: string, subscribers: number): number {
+function cpuMsIn(root: string, folder: string, subscribers: number, languages?: number): number {
+  const file = join(folder, 'cpu');
   rmSync(file, { force: true });
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -65,6 +80,7 @@ function cpuMsIn(root: string, file: string, subscribers: number): number {
         '--json',
         '--node',
         'current',
+        ...(languages === undefined ? [] : ['--languages', String(languages)]),
       ],
     ],
     {

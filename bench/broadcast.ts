@@ -19,7 +19,7 @@ import { endpointHash, type KeyedProject, subscriptionKey } from '../lambdas/sto
 import { projectStore } from '../lambdas/store/projects.ts';
 import { provideAssembly } from '../local/assembly.ts';
 import { type Stack, startStack } from '../local/stack.ts';
-import { compareWith } from './against.ts';
+import { compareLanguages, compareWith } from './against.ts';
 import { bundle, startChild } from './processes.ts';
 import type { Latency } from './push-server.ts';
 import {
@@ -37,6 +37,8 @@ interface Options {
   readonly async?: boolean;
   readonly against?: string;
   readonly pairs: number;
+  readonly languages: number;
+  readonly againstOne?: boolean;
 }
 
 // Suppresses the AWS SDK's warning about the version of Node, which would appear in the output.
@@ -45,6 +47,8 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 const projectId = 'bench';
 /** One in this many subscriptions is gone. */
 const goneEvery = 100;
+/** Of the readers. The notification itself is in the first one. */
+const tags = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'ja', 'ar'];
 /** Number of key pairs. Further subscriptions share them. */
 const keyPairs = 500;
 
@@ -58,17 +62,22 @@ const command = measurement('bench:broadcast', 'Measures broadcasts through the 
   .option(...latencyOption('60/400'))
   .option('--async', 'do not wait for the response: read the notification until it is sent')
   .option('--against <commit>', 'compare the CPU time of the functions with that at a commit')
+  .option('--languages <N>', 'languages of the notification, at most 10', wholeNumber, 1)
+  .option('--against-one', 'compare the CPU time of the functions with that of one language')
   .option('--pairs <N>', 'how often both are measured', wholeNumber, 6);
 await runMeasurement(command, measure);
 
 async function measure(options: Options) {
   const { subscribers, latency, async: isAsync = false, against, pairs } = options;
-  if (against !== undefined) {
-    const runs = await compareWith(against, subscribers[0]!, pairs);
+  if (against !== undefined || options.againstOne) {
+    const runs =
+      against === undefined
+        ? compareLanguages(options.languages, subscribers[0]!, pairs)
+        : await compareWith(against, subscribers[0]!, pairs);
     const sum = (figure: 'before' | 'now') => runs.reduce((total, one) => total + one[figure], 0);
     const ratios = runs.map(({ ratio }) => ratio);
     const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map((one) => one.toFixed(2));
-    const about = `CPU ms of the functions for ${subscribers[0]} subscribers, at ${against} and now`;
+    const about = `CPU ms of the functions for ${subscribers[0]} subscribers, ${against === undefined ? `in one language and ${options.languages}` : `at ${against} and now`}`;
     const ratio = (sum('now') / sum('before')).toFixed(3);
     return { json: { runs }, about: `${about}: × ${ratio} (${least} to ${most})`, table: runs };
   }
@@ -81,7 +90,8 @@ async function measure(options: Options) {
     await provideAssembly({ directory: assembly });
     for (const size of subscribers) {
       progress(`Sending to ${size} subscribers …`);
-      runs.push(await runBroadcast(assembly, `https://127.0.0.1:${port}`, size, isAsync));
+      const origin = `https://127.0.0.1:${port}`;
+      runs.push(await runBroadcast(assembly, origin, size, isAsync, options.languages));
     }
   } finally {
     await rm(assembly, { recursive: true });
@@ -106,6 +116,7 @@ async function runBroadcast(
   pushOrigin: string,
   subscribers: number,
   isAsync: boolean,
+  languages: number,
 ) {
   /** Calls to DynamoDB during the broadcast, by operation. */
   let calls: Record<string, number> = {};
@@ -124,7 +135,9 @@ async function runBroadcast(
     await broadcast(owner, { title: 'Nobody', userIds: ['nobody'] }, false);
     calls = {};
     const start = performance.now();
-    const result = await broadcast(owner, { title: 'Hello', body: 'x'.repeat(200) }, isAsync);
+    const text = { title: 'Hello', body: 'x'.repeat(200) };
+    const translations = Object.fromEntries(tags.slice(1, languages).map((tag) => [tag, text]));
+    const result = await broadcast(owner, { ...text, translations }, isAsync);
     const seconds = (performance.now() - start) / 1000;
     return { subscribers, result, seconds, calls };
   } finally {
@@ -215,6 +228,7 @@ async function* subscriptions(
       createdAt: now,
       updatedAt: now,
       vapidPairNumber: 0,
+      locale: `${tags[index % tags.length]}-CH`,
     };
   }
 }

@@ -358,7 +358,8 @@ export class Carillon extends Construct {
         originSecretHashes: joined(texts.originSecretHashes),
         stage: disposable ? 'dev' : 'prod',
       };
-      return readSettings(settings, { region: Stack.of(this).region });
+      const { region, account: accountId, partition } = Stack.of(this);
+      return readSettings(settings, { region, accountId, partition });
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
       throw new SettingsError(`Carillon "${this.node.path}":\n${error.message}`);
@@ -384,7 +385,7 @@ export class Carillon extends Construct {
     return {
       vpc,
       ...(vpcSubnets && { vpcSubnets }),
-      securityGroups: [...(securityGroups ?? [own()])],
+      securityGroups: securityGroups?.length ? [...securityGroups] : [own()],
       ipv6AllowedForDualStack: preferIpv6,
     };
   }

@@ -84,8 +84,8 @@ export class HttpApi extends Construct {
   constructor(scope: Construct, id: string, props: HttpApiProps) {
     super(scope, id);
     const api = new apigateway.HttpApi(this, 'Api', {
-      // Only a label in the console. It need not be unique.
-      apiName: props.service,
+      // Only a label in the console. It need not be unique, and has at most 128 characters.
+      apiName: props.service.slice(0, 128),
       createDefaultStage: false,
       disableExecuteApiEndpoint: props.customDomain !== undefined,
     });

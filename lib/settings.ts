@@ -215,8 +215,10 @@ export class SettingsError extends Error {
 interface Origin {
   /** Where the settings of an app are written. */
   readonly place?: string;
-  /** Where the stack is, if that is known. */
-  readonly region?: string;
+  /** Where the stack is, as far as that is known. */
+  readonly region?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly partition?: string | undefined;
 }
 
 /**
@@ -225,8 +227,9 @@ interface Origin {
  */
 export function readSettings(
   written: Readonly<Record<string, unknown>>,
-  { place, region = '' }: Origin = {},
+  { place, ...location }: Origin = {},
 ): Settings {
+  const { region = '' } = location;
   const given = Object.entries(written).filter(([name]) => !isCdkEntry(name));
   const parsed = checkedSettings.safeParse({
     ...(written.stage === 'dev' && { vapidSubject: devVapidSubject }),
@@ -237,7 +240,14 @@ export function readSettings(
       `setting monthlyBudget must be removed: CloudFormation has no budgets in ${region}. Create one in the console of AWS, under Billing, "Budgets"`,
     );
   }
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const elsewhere = [
+      ...misplaced('alarmTopicArn', parsed.data.alarmTopicArn, location),
+      ...misplaced('certificateArn', parsed.data.certificateArn, location),
+    ];
+    if (elsewhere.length > 0) throw new SettingsError(elsewhere.join('\n'));
+    return parsed.data;
+  }
   throw new SettingsError(
     parsed.error.issues.flatMap((issue) => describe(issue, written, place)).join('\n'),
   );
@@ -253,6 +263,24 @@ export function readContext(context: Readonly<Record<string, unknown>>, place: s
   const foreign = Object.keys(contextOfUser()).filter((name) => !(name in settings.shape));
   const own = Object.entries(context).filter(([name]) => !foreign.includes(name));
   return readSettings(Object.fromEntries(own), { place });
+}
+
+/** A line for each part of an ARN that differs from where the stack is. */
+function misplaced(
+  name: string,
+  arn: string | undefined,
+  { partition, region, accountId }: Omit<Origin, 'place'>,
+): string[] {
+  if (arn === undefined || isReference(arn)) return [];
+  const [, itsPartition, , itsRegion, itsAccount] = arn.split(':');
+  const parts = [
+    ['partition', itsPartition, partition],
+    ['region', itsRegion, region],
+    ['account', itsAccount, accountId],
+  ];
+  return parts
+    .filter(([, its, where]) => where !== undefined && !isReference(where) && where !== its)
+    .map(([part, its, where]) => `setting ${name} is in the ${part} ${its}, the stack in ${where}`);
 }
 
 function contextOfUser(): object {

@@ -2,21 +2,24 @@ import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checks, findingLine, type NamedFinding, runCheck } from '../doctor/checks.ts';
 import { checkDelivery } from '../doctor/delivery.ts';
+import { runReport } from '../doctor/run-report.ts';
 import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import type { RunOnStack } from './command.ts';
+import { writeCompleteFile } from './subscriptions.ts';
 
 interface Options {
   readonly deliver?: true;
   readonly count?: true;
   readonly via?: string;
+  readonly report?: string;
 }
 
 export function doctorCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'doctor',
     'Checks the deployment.',
-    ...['', '--deliver', '--stack Carillon-dev --json'],
+    ...['', '--deliver', '--deliver --report run.json', '--stack Carillon-dev --json'],
   )
     .option(
       '--deliver',
@@ -28,8 +31,14 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         .implies({ deliver: true }),
     )
     .option('--count', 'also count projects with more than 100,000 subscribers')
-    .action(({ deliver, via, count }: Options) =>
+    .option(
+      '--report <file>',
+      'write what was measured, without names, keys and messages, as docs/runs collects it',
+    )
+    .action(({ deliver, via, count, report: file }: Options) =>
       runOnStack(async (context) => {
+        const startedAt = new Date();
+        const pushService = deliver ? (via ?? context.pushService) : undefined;
         const { terminal, isJson, paint, print } = context;
         const findings: NamedFinding[] = [];
         const report = (finding: NamedFinding) => {
@@ -39,11 +48,15 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         for (const [check, run] of Object.entries(checks)) {
           report({ check, ...(await runCheck(run, { ...context, count: count === true })) });
         }
-        if (deliver) {
+        if (pushService !== undefined) {
           const { signal, stop } = abortOnInterrupt();
-          const { pushService } = context;
-          const deps = { ...context, pushService: via ?? pushService, random: randomBytes, signal };
+          const deps = { ...context, pushService, random: randomBytes, signal };
           await checkDelivery(deps, report).finally(stop);
+        }
+        if (file !== undefined) {
+          const region = context.aws && (await context.dynamo.config.region());
+          const written = runReport({ startedAt, region, pushService, findings }, new Date());
+          await writeCompleteFile(file, of(`${JSON.stringify(written, null, 2)}\n`));
         }
         print(findings, '');
         const problems = findings.filter(({ level }) => level === 'problem').length;
@@ -52,6 +65,10 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         }
       }),
     );
+}
+
+async function* of(text: string) {
+  yield text;
 }
 
 function readAddress(text: string): string {

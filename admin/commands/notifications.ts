@@ -126,7 +126,7 @@ export async function runningOf(sent: SentNotifications): Promise<readonly SentN
 const pollMs = 500;
 
 /** Stops notifications, and waits until their counts are final: that of a function which has died, a minute later. */
-export async function stopAll(
+async function stopAll(
   { terminal }: Pick<Context, 'terminal'>,
   sent: SentNotifications,
   notifications: readonly SentNotification[],

@@ -48,15 +48,19 @@ export async function signInOnce(
 
   const sts = new STSClient();
   const { Account, Arn } = await sts.send(new GetCallerIdentityCommand({})).catch((cause) => {
-    const { message, $metadata: { httpStatusCode } = {} } = cause as STSServiceException;
+    const { name, message, $metadata: { httpStatusCode } = {} } = cause as STSServiceException;
     const advice =
       httpStatusCode === undefined
         ? `AWS does not respond in ${region}: ${message}. Check the region and the network.`
-        : `AWS refuses the credentials: ${message} Sign in again.`;
+        : `AWS refuses the credentials: ${message} Sign in again${isUnknownThere(name) ? `, or enable the region ${region} in your account` : ''}.`;
     throw new ConnectionError(advice, { cause });
   });
   return { accountId: Account!, region, caller: Arn!, cloudFormation: new CloudFormationClient() };
 }
+
+/** What a region that is not enabled says of every credential. */
+const isUnknownThere = (error: string) =>
+  ['InvalidClientTokenId', 'UnrecognizedClientException'].includes(error);
 
 /**
  * The settings that follow from limits of the account in this region. They are read for each deployment and never

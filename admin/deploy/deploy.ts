@@ -38,13 +38,19 @@ interface Options {
   readonly yes?: true;
 }
 
+interface AccountLocation {
+  readonly region: string;
+  readonly accountId: string;
+  readonly partition?: string | undefined;
+}
+
 interface Deployment {
   readonly app: App;
   readonly settingsFile: SettingsFile;
   /** The settings with their defaults. @throws {Error} with a line for each mistake. */
   readonly checkSettings: (
     settings: Settings,
-    location: { readonly region: string },
+    location: AccountLocation,
   ) => {
     readonly alarmEmail?: string | undefined;
     readonly eventsPerSecond: number;
@@ -69,7 +75,7 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
     .option('--region <region>', "AWS region (default: your profile's)")
     .option(
       '--set <name=value...>',
-      `write settings to ${deps.settingsFile.name}, such as alarmEmail=none`,
+      `write settings to ${deps.settingsFile.name}, such as alarmEmail=none; "name=" removes one`,
       readSetting,
     )
     .option(
@@ -105,11 +111,11 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
   return runCommandLine(program, args, deps.terminal);
 }
 
-/** Adds `name=value` to the settings before it. */
+/** Adds `name=value` to the settings before it. An empty value removes the setting. */
 function readSetting(text: string, before: Settings = {}): Settings {
-  const [, name, value] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+  const [, name, value] = /^(\w+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('Use name=value.');
-  return { ...before, [name]: value };
+  return { ...before, [name]: value || undefined };
 }
 
 function readPolicyArn(text: string): string {
@@ -136,7 +142,8 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
     throw new CommandError('stack_not_ready', `${name} is ${status}. ${stackAdvice[state]}`);
   }
   const asked = await askSettings({ ...given, stage }, conversation);
-  const settings = checkSettings({ ...given, ...asked, stage }, { region });
+  const [, partition] = account.caller.split(':');
+  const settings = checkSettings({ ...given, ...asked, stage }, { region, accountId, partition });
   await settingsFile.write({ ...options.set, ...asked }, region);
 
   const limits = await readLimits(settings, report);

@@ -10,7 +10,7 @@ export interface SettingsFile {
   read(): Promise<Settings>;
   /** Where the stack is. Undefined: in the region of the shell. */
   region(): Promise<string | undefined>;
-  /** Leaves the other settings as they are. @param region of the stack. */
+  /** Leaves the other settings as they are. Undefined removes one. @param region of the stack. */
   write(settings: Settings, region: string): Promise<void>;
 }
 
@@ -28,10 +28,14 @@ export function cdkJson(file: string): SettingsFile {
     async write(settings) {
       let text = await readFile(file, 'utf8');
       for (const [name, value] of Object.entries(settings)) {
+        const present = `"${name}":\\s*("(?:[^"\\\\]|\\\\.)*"|\\w+)`;
+        if (value === undefined) {
+          text = text.replace(new RegExp(`\\s*${present},|,?\\s*${present}`), '');
+          continue;
+        }
         const entry = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
-        const present = new RegExp(`"${name}":\\s*("(?:[^"\\\\]|\\\\.)*"|\\w+)`);
-        text = present.test(text)
-          ? text.replace(present, () => entry)
+        text = new RegExp(present).test(text)
+          ? text.replace(new RegExp(present), () => entry)
           : text.replace(/"context": \{\n/, (start) => `${start}    ${entry},\n`);
       }
       await writeFile(file, text);

@@ -195,7 +195,7 @@ export const checks: Readonly<Record<string, Check>> = {
     return wrong.length === 0
       ? ok(`Subscribers are counted as they are stored.${leftText}`)
       : problem(
-          `Counted otherwise than stored: the subscribers of ${wrong.join(', ')}. Count them again: ${programName} recount <projectId>.${leftText}`,
+          `Counted otherwise than stored: the subscribers of ${wrong.join(', ')}. If a table was lost, its data are missing: docs/backup.md. Otherwise count them again: ${programName} recount <projectId>.${leftText}`,
         );
   },
 

@@ -29,7 +29,7 @@ export const sliceTimeline = {
   lastWritesMs: 2000,
   /** Time between two writes of a slice: a claim, or only its counts. Each extends its lease. */
   saveEveryMs: 2000,
-  /** Time from a write to the end of the lease. If a function dies, the next invocation waits so long. */
+  /** Time from a write to the end of the lease. After a death, the next invocation waits that long. */
   leaseMs: 60_000,
   /**
    * Pushes start only while it is known that the project exists and the slice is neither stopped nor another
@@ -47,24 +47,26 @@ export const sliceTimeline = {
   knownForMs: 4500,
   /** Longest time from the response to a stop to the last push of the notification. It is above `knownForMs`. */
   lastPushAfterStopMs: 5000,
-  /** Time for which a browser is known to be its user's: a push to it that starts later reads that again. */
+  /** Time for which a browser is known to be its user's. Before a later push, that is read again. */
   userKnownForMs: 1000,
   /** Difference between the clocks of two functions, at most. */
   clockDifferenceMs: 1000,
   /** A write or a small read that has no response by then is made again. */
   tryMs: 2000,
-  /** Time before the end of its function from which on no push of an asynchronous slice starts. */
+  /** No push of an asynchronous slice starts within this time before the end of its function. */
   lastPushBeforeEndMs: 15_000,
-  /** Time before the last push from which on no recipients are read: they would hardly be pushed to. */
+  /** No recipients are read within this time before the last push: there would be no time to push to them. */
   lastChunkBeforeMs: 20_000,
   /**
-   * Lambda repeats an invocation that fails twice. The third one that claims with so much time left ends the slice, and
-   * every one that begins so long after the send.
+   * Lambda repeats a failed invocation twice. The third one that claims with at least `attemptMs` left ends the slice;
+   * so does any that begins `lastAttemptAfterMs` after the send.
    */
   attempts: 3,
   attemptMs: 10 * 60 * 1000,
   lastAttemptAfterMs: 30 * 60 * 1000,
-  /** Subscriptions that are made so long after the send are none of its recipients: clocks differ. */
+  /**
+   * Subscriptions that are made later than this after the send are not among its recipients. Clocks differ by as much.
+   */
   createdWithinMs: 1000,
   /** A slice that no function has begun to deliver by then is delivered by its request. */
   startedWithinMs: 3000,
@@ -85,10 +87,13 @@ export const sliceSizes = {
    * hundred.
    */
   expectedRecipients: 28_000,
-  /** Recipients of a chunk: if its function dies, nobody knows which of them were pushed to. And those planned for one. */
+  /**
+   * Most recipients of a chunk, and how many are planned for one. If a function dies, it is not known who in its chunk
+   * was pushed to.
+   */
   chunk: 9000,
   expectedChunk: 8700,
-  /** The next chunk is claimed when no more wait, or those of a second, and a write is due. */
+  /** The next chunk is claimed when a write is due and no more than these wait, or than are pushed to in a second. */
   claimAhead: 1000,
   /** User ids of a slice that is delivered asynchronously. */
   users: 250,

@@ -11,11 +11,11 @@ export interface Deadlines {
   readonly lastPushAt: number;
   /** Pushes in flight and removals end by this. */
   readonly pushEndAt: number;
-  /** The lease ends by this, and the invocation does nothing more. */
+  /** The lease ends by this. The invocation does nothing later. */
   readonly endsAt: number;
 }
 
-/** A function of its own delivers the slice. @param endsAt when Lambda ends the function, less the last writes. */
+/** The deadlines of the deliver function. @param endsAt when Lambda ends it, less the time of the last writes. */
 export function deadlinesOfFunction({ awaitedSince }: Slice, endsAt: number): Deadlines {
   if (awaitedSince !== undefined) {
     const earlier = deadlinesOfRequest(awaitedSince - sendTimeline.lookBeforeMs);
@@ -31,7 +31,7 @@ export function deadlinesOfFunction({ awaitedSince }: Slice, endsAt: number): De
   };
 }
 
-/** A caller waits for the response. @param startedAt when the request reached the gateway: epoch ms. */
+/** The deadlines of a request whose caller waits. @param startedAt when it reached the gateway: epoch ms. */
 export function deadlinesOfRequest(startedAt: number): Deadlines {
   const lastPushAt = startedAt + sendTimeline.lastPushMs;
   return {
@@ -53,8 +53,8 @@ export interface Timers {
 }
 
 /**
- * Milliseconds before the second try, doubled before each further one up to the longest; near the end, half of what is
- * left. Half of it is random.
+ * Milliseconds before the second try, doubled before each further one up to the longest. Near the deadline, half of the
+ * time left. Half of each pause is random.
  */
 const firstPauseMs = 200;
 const longestPauseMs = 2000;
@@ -66,9 +66,9 @@ interface Tries {
 }
 
 /**
- * Makes a call to the database or to Lambda, and repeats it while it fails as `unavailable`. A call that can be
- * repeated never ends what it is part of: each one passes here.
- * @param deadline epoch ms: then no further try begins, and the last one is given up.
+ * Makes a call to the database or to Lambda, and repeats it while it fails with `unavailable`. Every call that can be
+ * repeated goes through here.
+ * @param deadline epoch ms. No try begins later, and the last one is given up then.
  * @throws what the last try has thrown.
  */
 export async function whileTimeIsLeft<Result>(
@@ -91,7 +91,7 @@ export async function whileTimeIsLeft<Result>(
   }
 }
 
-/** Makes a call that is given up when its time is over, whatever it does with its signal. */
+/** Makes a call, and gives it up when its time is over, even if the call ignores its signal. */
 export async function withinTime<Result>(
   { abortAfter }: Pick<Timers, 'abortAfter'>,
   ms: number,
@@ -114,8 +114,8 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * The time of an invocation: that of the wall clock at its start, and then of a clock that nobody sets. Otherwise a
- * function that is cut off from the database when its clock is set back would push on, for as long as that.
+ * The time of an invocation: the wall clock at its start, then a clock that never steps. If the wall clock is set back
+ * while a function has lost the database, the function would otherwise push on for that long.
  */
 export class SteadyClock {
   readonly #wall: () => number;
@@ -129,7 +129,7 @@ export class SteadyClock {
     this.start();
   }
 
-  /** An invocation begins: the environment may have been frozen. */
+  /** Called at the start of each invocation: the environment may have been frozen. */
   start(): void {
     this.#offsetMs = this.#wall() - this.#ticks();
   }

@@ -36,9 +36,9 @@ export interface SliceDependencies extends LeaseDependencies, Timers {
 /** An invocation's work on one slice. */
 export interface SliceWork {
   readonly slice: Slice;
-  /** The slice as it is, if somebody has had it. */
+  /** The slice as it is stored; undefined if nobody has had it. */
   readonly state: StoredSlice | undefined;
-  /** Of the lease: unique. */
+  /** The id of the lease: unique. */
   readonly by: string;
   readonly deadlines: Deadlines;
 }
@@ -52,12 +52,12 @@ export interface LeftSlice {
   readonly error?: unknown;
 }
 
-/** Milliseconds before a write is tried again that could not be made. */
+/** Milliseconds after a failed write before the next try. */
 const repeatedAfterMs = 500;
 
 /**
- * Delivers a slice: reads its recipients chunk by chunk, claims each chunk, and pushes to it. While pushes continue,
- * it extends the lease, and looks whether the project still exists.
+ * Delivers a slice: reads a chunk of recipients, claims it, and pushes to it, until all are read. Meanwhile it extends
+ * the lease, and checks that the project still exists.
  */
 export class SliceDelivery {
   readonly #deps: SliceDependencies;
@@ -68,7 +68,7 @@ export class SliceDelivery {
   /** Whether no other invocation of Lambda continues the slice. */
   readonly #isLast: boolean;
   #pusher: Pusher | undefined;
-  /** The opening of the event counters, and whether they are open. */
+  /** The call that creates the event counters, and whether they exist. */
   #opening: Promise<void> | undefined;
   #areOpen = false;
 
@@ -107,7 +107,7 @@ export class SliceDelivery {
       first = undefined;
       await this.#keeping(reading);
       const pusher = await this.#claim(await reading);
-      // Less than a second's pushes are left: a claim takes the place of a write that is due.
+      // If few pushes wait when a write is due, the next claim takes its place.
       if (pusher) await this.#keeping(pusher.wantsMore(), () => pusher.hasRoom);
     }
   }
@@ -120,7 +120,7 @@ export class SliceDelivery {
       first = undefined;
       return chunk;
     };
-    // Each page has its own limit: a chunk has many, and one that takes long must not begin again.
+    // No limit for a whole chunk: each of its pages has one, and a slow chunk must not begin again.
     const tryMs = Number.POSITIVE_INFINITY;
     const chunk = await whileTimeIsLeft(this.#deps, lastChunkAt, read, { tryMs });
     const newest = this.#project.vapid.current.number;
@@ -133,7 +133,7 @@ export class SliceDelivery {
   async #claim(chunk: Chunk): Promise<Pusher | undefined> {
     const lease = this.#lease;
     if (!this.#mayContinue) return undefined;
-    // The claim is the write that was due.
+    // The claim replaces the write that was due; the project is still read.
     if (lease.status === 'mine') void this.#refresh();
     this.#opening ??= this.#openCounters();
     this.#opening.catch(() => {});
@@ -143,7 +143,7 @@ export class SliceDelivery {
     const pusher = this.#pusher;
     await this.#keeping(this.#opening, () => !this.#mayContinue);
     const mayPush = this.#areOpen && this.#mayContinue;
-    // Nobody of the chunk is pushed to, and it counts as not claimed.
+    // If not, nobody in the chunk is pushed to, and the leave gives the chunk back.
     if (!mayPush) pusher.stop();
     pusher.add(chunk.recipients, this.#project.vapid, chunk.readAt);
     if (!this.#areOpen && this.#mayContinue) await this.#opening;
@@ -172,9 +172,9 @@ export class SliceDelivery {
   }
 
   /**
-   * Waits until something is done, and meanwhile extends the lease in time, and looks whether the project still exists.
-   * While that fails, pushes pause.
-   * @param isEnough asked when the next write is due: whether to return instead.
+   * Waits for some work. Meanwhile it extends the lease in time, and checks that the project still exists. While that
+   * fails, pushes pause.
+   * @param isEnough is asked when the next write is due: if true, it returns instead of writing.
    */
   async #keeping(work: Promise<unknown>, isEnough = () => false): Promise<void> {
     const done = new AbortController();
@@ -188,7 +188,7 @@ export class SliceDelivery {
       if (done.signal.aborted || isEnough()) return;
       const triedAt = this.#now();
       const kept = Promise.all([this.#try((signal) => this.#lease.save(signal)), this.#refresh()]);
-      // A call that hangs does not take the time of what comes after the work.
+      // A call that hangs must not delay what comes after the work.
       await Promise.race([kept, settled]);
       if (done.signal.aborted) return;
       notBefore = triedAt + (this.#mayContinue ? repeatedAfterMs : saveEveryMs);
@@ -201,19 +201,19 @@ export class SliceDelivery {
     return this.#try((signal) => this.#project.refresh(signal));
   }
 
-  /** Tries a call once. If it fails, what is known stays as old as it is. */
+  /** Tries a call once. After a failure, the lease and the project stay known as of before. */
   async #try(call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     await withinTime(this.#deps, sliceTimeline.tryMs, call).catch(() => {});
   }
 
-  /** Stores the end of the slice, or from where whoever continues it does. */
+  /** Stores the end of the slice, or where the next invocation continues it. */
   async #leave(pushed: Pushed | undefined, error: unknown): Promise<LeftSlice> {
     const { untaken = new Map() } = pushed ?? {};
     const { observe } = this.#deps;
     const lease = this.#lease;
     const isAwaited = this.#slice.awaitedSince !== undefined;
     const isOver = this.#project.isGone || (isAwaited && this.#now() >= this.#deadlines.lastPushAt);
-    // A send that has attempted nobody can be undone.
+    // If nobody was attempted, the slice stays open, so that the send can be undone.
     const isFinal = (isOver && lease.hasAttempted) || (!isAwaited && this.#isLast);
     let failure: unknown;
     await whileTimeIsLeft(this.#deps, this.#deadlines.endsAt, (signal) =>
@@ -264,7 +264,7 @@ export class SliceDelivery {
         userIds &&
         (({ user, endpointHash }, signal) =>
           audiences.isOf(project, userIds[user!]!, endpointHash, signal)),
-      // Transactions on the same part of the counter conflict.
+      // Removals change a counter, and too many at once conflict: there are as many groups as parts of the table.
       group: ({ endpointHash }) => partOf(endpointHash),
       remove: async (gone, end) => {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
@@ -289,8 +289,8 @@ export class SliceDelivery {
 }
 
 /**
- * Reads the chunk at the beginning of a range: as many positions as are expected to make one, and more if few of the
- * subscribers meet the conditions.
+ * Reads the first chunk of a range: the positions that are expected to hold one, and more if few subscribers there meet
+ * the conditions.
  */
 export async function readChunk(
   deps: Pick<SliceDependencies, 'audiences' | 'clock'>,
@@ -314,7 +314,7 @@ export async function readChunk(
     for (const recipient of read.recipients) recipients.push(recipient);
     ({ to, unread } = read);
   } while (hasConditions(conditions) && to < most && unread === 0 && recipients.length < enough);
-  // An index has the subscriptions of a user in another order.
+  // The index returns a user's subscriptions in another order.
   if (userIds) recipients.sort(byKey);
   return { range: { from, to }, recipients, readAt, unread };
 }
@@ -326,8 +326,9 @@ function countersOf({ project, notificationId, firstCounter, counters, expiresAt
 }
 
 /**
- * One message for each language and event counter of the slice; of personal ones, one for each recipient.
- * @param oldWorker that imported subscriptions may still have. They get the message of the others if theirs would be too large.
+ * One message for each language and event counter of the slice. If messages are personal, each is made for its recipient.
+ * @param oldWorker the worker that imported subscriptions may still have. If their message would be too large, they get
+ *   that of the others.
  */
 function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonly Message[] {
   const { notificationId: id, content, eventsUrl, eventWindowSeconds, shownSample } = slice;
@@ -372,8 +373,8 @@ function messagesOf(slice: Slice, oldWorker: OldWorkerName | undefined): readonl
 }
 
 /**
- * Whether a browser is one of those that report `shown`. Its hash decides, by other bits than its position: so slices and
- * push services have their parts of the sample, and a repetition decides the same. Each notification has another sample.
+ * Whether a browser reports `shown`. Its hash decides, so a repetition decides the same; by other bits than its
+ * position, so each slice has its part of the sample. Each notification has another sample.
  */
 function isInSample(endpointHash: Uint8Array, notificationId: string, shownSample: number) {
   const { buffer, byteOffset, byteLength } = endpointHash;
@@ -384,7 +385,7 @@ function isInSample(endpointHash: Uint8Array, notificationId: string, shownSampl
 
 /** The project of a delivery, as it was read last. */
 export class CurrentProject {
-  /** Whether it was deleted meanwhile. Another one may have its id. */
+  /** Whether it was deleted meanwhile. A later project may have the same id. */
   isGone = false;
   /** Start of the last read that found it: epoch ms. */
   knownAt: number;

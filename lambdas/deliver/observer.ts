@@ -117,8 +117,8 @@ function logged({ projectId, notificationId }: Subject) {
 }
 
 /**
- * The metrics of pushes with an unknown outcome, and of subscribers that were not attempted: unless their
- * owner has stopped the notification, or anybody could have subscribed them, because an alarm watches them.
+ * The metrics of pushes with an unknown outcome and of subscribers that were not attempted. Alarms watch them, so they
+ * leave out stopped notifications, and recipients whom anybody could have subscribed.
  */
 function notDelivered({ failures, unreached }: Counts, unjudged = 0, isStopped: boolean) {
   const judged = isStopped ? 0 : Math.max(0, unreached - unjudged);

@@ -18,7 +18,7 @@ import type { Progress } from '../store/slices.ts';
  * one reads again from there: beside the position, there is a cursor for each push service that is behind.
  */
 
-/** Bytes in whose order recipients are claimed; the first four are the position. */
+/** The key of a recipient. Recipients are claimed in the order of these bytes; the first four are the position. */
 export function keyOf({
   user,
   endpointHash,
@@ -38,7 +38,10 @@ function keyAt(position: number): Uint8Array {
   return key;
 }
 
-/** Where a chunk begins and ends. It lies on one side of the position: behind it, only some classes are claimed. */
+/**
+ * Where the next chunk begins and ends: wholly before the position, where only some classes are unclaimed, or wholly
+ * after it.
+ */
 export function nextRange({ position, behind = {} }: Progress, to: number): Range {
   const cursors = Object.values(behind).map(({ cursor }) => positionOf(cursor));
   const from = Math.min(position, ...cursors);
@@ -50,7 +53,7 @@ export function isComplete({ position, behind }: Progress, to: number): boolean 
   return position >= to && behind === undefined;
 }
 
-/** Those of some recipients before or after the position who are not claimed. */
+/** Filters the recipients of a chunk: those who are not claimed. */
 export function unclaimed(
   { position, behind = {} }: Progress,
   from: number,
@@ -65,7 +68,7 @@ export function unclaimed(
 }
 
 /**
- * The progress with a chunk that is claimed.
+ * The progress after a chunk is claimed.
  * @param unread recipients of the chunk that are left out.
  */
 export function withChunk(
@@ -97,9 +100,9 @@ export function withChunk(
 }
 
 /**
- * The progress when an invocation leaves the slice.
+ * The progress after an invocation has left the slice.
  * @param untaken whom it has claimed and not started, by class.
- * @param isFinal whether nobody continues: then they are unreached, as all who are behind.
+ * @param isFinal whether nobody continues: then these, and all who are behind, are unreached.
  */
 export function withLeft(
   progress: Progress,

@@ -15,15 +15,15 @@ export interface SuspectPushes {
   readonly refused: number;
   /** Refused for their VAPID token or its subject, by push services that accepted none. */
   readonly vapidRefused: number;
-  /** Of subscriptions that were kept, although they are said to be gone. */
+  /** To subscriptions that are said to be gone, and were kept. */
   readonly unconfirmed: number;
 }
 
 /** Ms for which a function remembers how pushes to a push service ended. */
 const windowMs = 5 * 60_000;
-/** Part of its pushes of which a push service fails. */
+/** The part of its pushes that fail from which on a push service counts as failing. */
 const failingPart = 0.2;
-/** Pushes, and part of all, that a push service refuses for another reason than single subscriptions. */
+/** From this many refused pushes on, and this part of all, single subscriptions are not the reason. */
 const refusedPushes = 100;
 const refusedPart = 0.05;
 
@@ -34,9 +34,9 @@ interface Tally {
 }
 
 /**
- * Judges pushes by push service, so that anybody's subscriptions neither hide a fault at another push service nor look like
- * one: whatever a push service has accepted proves the keys of the project, so what it refuses beside is single
- * subscriptions. Hosts that are not known by name, or do not exist, are not judged.
+ * Judges pushes by push service. So the subscriptions that anybody can make neither hide a fault at another push
+ * service nor look like one. If a push service has accepted any push, the project's keys are right, and it refuses
+ * single subscriptions. Hosts that do not exist or are not known by name are not judged.
  */
 export function pushServiceHealth(clock: () => Date) {
   const tallies = new Map<string, Tally>();

@@ -6,7 +6,7 @@ import type { Division } from '../store/items.ts';
 import type { StoredNotification } from '../store/notifications.ts';
 import type { Progress, StoredSlice } from '../store/slices.ts';
 
-/** What the slices of a notification say together: its status, its counts, and which users it has reached. */
+/** The status and the counts of a notification, and which users it has reached: all slices together. */
 export interface Summary {
   readonly status: NotificationStatus;
   readonly counts: Counts;
@@ -24,7 +24,7 @@ export function summaryOf(notification: Sent, slices: SliceStates, now: Date): S
   const status = statusOf(notification, slices, now);
   const reached = slices.map((slice) => slice?.reached);
   if (isInProgress(status)) {
-    // While functions work on it, nobody knows yet which pushes are interrupted and who is not reached.
+    // While functions work on it, it is not known who will be interrupted or unreached.
     const counts = slices.reduce(
       (sum, slice) => addCounts(sum, slice?.counts ?? noCounts),
       noCounts,
@@ -34,7 +34,7 @@ export function summaryOf(notification: Sent, slices: SliceStates, now: Date): S
   return { status, counts: finalCounts(notification, slices), reached };
 }
 
-/** The counts after the last work on the slices. */
+/** The counts when nobody works on the slices any more. */
 export function finalCounts({ division }: Pick<Sent, 'division'>, slices: SliceStates): Counts {
   const total = slices.reduce((sum, slice) => {
     if (slice === undefined) return sum;
@@ -43,17 +43,17 @@ export function finalCounts({ division }: Pick<Sent, 'division'>, slices: SliceS
   }, noCounts);
   if (slices.every(isComplete)) return total;
   const missing = (expectedSubscribers(division) ?? 0) - total.attempted;
-  // Some may have subscribed since they were counted: they must not hide who was not reached.
+  // At least 1: who has subscribed since the count must not hide that some were not reached.
   return { ...total, unreached: Math.max(total.unreached, missing, 1) };
 }
 
 /**
- * The counts of a slice whose invocation ended during a chunk. Nobody knows which of the chunk's pushes were sent,
- * so those without a stored outcome count as failed and are not repeated.
+ * The counts of a slice whose invocation ended without a last write. It is not known which of its claimed pushes were
+ * sent. Those without a stored outcome count as failed (`interrupted`), and are not repeated.
  */
 export function interruptedCounts({ claimed, counts }: Progress): Counts {
   const pending = claimed - counts.attempted - counts.unreached;
-  // Below 0, a stored count is wrong: it is returned as it is, and count-checker.ts finds that it disagrees.
+  // Below 0, a stored count is wrong. It is returned as it is, and count-checker.ts logs it.
   if (pending <= 0) return counts;
   const interrupted = { attempted: pending, failed: pending, failures: { interrupted: pending } };
   return addCounts(counts, { ...noCounts, ...interrupted });
@@ -70,8 +70,8 @@ function isComplete(slice: StoredSlice | undefined): boolean {
 }
 
 /**
- * How many subscribers a notification is for, if that was known when it was sent: nobody has counted the
- * subscriptions that have conditions or user ids.
+ * The subscribers when it was sent; undefined for a send with conditions or to users, whose recipients were not
+ * counted.
  */
 function expectedSubscribers({ subscribers, conditions }: Division): number | undefined {
   return hasConditions(conditions) ? undefined : subscribers;
@@ -101,7 +101,7 @@ function wasOpenWhenStopped(notification: Sent, slice: StoredSlice | undefined):
   return slice.stoppedAt <= leftAt(notification, { ...slice, stoppedAt: undefined });
 }
 
-/** Epoch ms after which nobody works on a slice that has not ended, unless its request is repeated. */
+/** Epoch ms after which nobody works on an open slice, unless its request is repeated. */
 function leftAt(
   { division: { respondedAsync }, sentAt }: Sent,
   slice: StoredSlice | undefined,
@@ -111,12 +111,12 @@ function leftAt(
   if (slice?.stoppedAt !== undefined) return leasedUntil ?? 0;
   const { startWithinMs, timeoutMs, clockDifferenceMs } = sliceTimeline;
   if (!respondedAsync) {
-    // Its request may still end it.
+    // Until then, its request may end it.
     return (
       Math.max(leasedUntil ?? 0, sentAt.getTime() + sendTimeline.timeoutMs) + clockDifferenceMs
     );
   }
-  // A repetition may be throttled until its event is too old, and then runs as long as a function may.
+  // Lambda may start a repetition until its event is too old. That one may run as long as any function.
   const lastEndAt = sentAt.getTime() + startWithinMs + timeoutMs;
   return Math.max(leasedUntil ?? 0, lastEndAt) + clockDifferenceMs;
 }
@@ -128,7 +128,7 @@ export function isOver(slice: StoredSlice | undefined, now: Date): boolean {
   );
 }
 
-/** Epoch ms after which the lease on a slice has certainly run out: another invocation may take it over. */
+/** Epoch ms after which the lease has run out by every function's clock: another invocation may take the slice. */
 export function freeAt(slice: StoredSlice | undefined): number {
   return slice?.lease === undefined ? 0 : slice.lease.until + sliceTimeline.clockDifferenceMs;
 }

@@ -45,7 +45,7 @@ export function createHandler(host: Host) {
     starter: sliceStarter(
       dynamo,
       environment.DELIVER_FUNCTION,
-      // Names that AWS's tools know, for another place than AWS.
+      // The variables with which AWS's tools set another endpoint.
       host.variables.AWS_ENDPOINT_URL_LAMBDA ?? host.variables.AWS_ENDPOINT_URL,
       host.post,
     ),
@@ -59,19 +59,19 @@ export function createHandler(host: Host) {
     const { project, signal } = event;
     const request = jsonBody(event, sendSchema, limits.bodyBytes.send);
     const given = idempotencyKey(event);
-    // What is stored follows from this, so that a key that is easy to guess gives nothing away.
+    // Only this hash is stored: a key that is easy to guess cannot be found from it.
     const key = given && keyedHash(project, 'Idempotency-Key', given).toString('hex');
     const sentAt = clock();
     const users = usersOf(request);
     if (users !== undefined) return { request, audience: users, sentAt, idempotencyKey: key };
-    // What the month's cap or an earlier request decides is known before everyone is read.
+    // Both are read before the audience: if the cap is reached or the request is a repetition, nobody is read.
     const [used, earlier] = await Promise.all([
       readUsed(project.ref, utcMonth(sentAt), signal),
       key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), sentAt, signal),
     ]);
     const subscribers = sumOf(used.subscribers);
     checker.usage(project.projectId, { subscribers });
-    // With a wrong counter, which may be negative, everyone is still sent to.
+    // If the counter is wrong, even negative, everyone is still sent to.
     const audience = { subscribers: Math.max(0, subscribers) };
     return { request, audience, sentAt, sent: used.sends, idempotencyKey: key, earlier };
   }).handler(async (event) => {
@@ -102,7 +102,7 @@ export function createHandler(host: Host) {
   });
 
   return (...invocation: Parameters<typeof chain>) => {
-    // First: while the environment was frozen its ticks stood still, and so did what its stores remember.
+    // First: a frozen environment's ticks stand still, so what its stores remember would seem fresh.
     steadyClock.start();
     return chain(...invocation);
   };

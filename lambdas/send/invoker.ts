@@ -25,13 +25,13 @@ export function sliceStarter(
   const signer = new SignatureV4({ service: 'lambda', region, credentials, sha256 });
 
   return {
-    /** @returns whether Lambda has taken it. Also if not, it may run. */
+    /** @returns whether Lambda has accepted it. It may run even if this is false. */
     async start(slice: Slice, signal: AbortSignal): Promise<boolean> {
       const body = JSON.stringify(sliceSchema.parse(slice));
       try {
         const { url, headers } = await sign(body);
         const call = () => post(url, headers, body, signal);
-        // A connection that breaks is replaced once. The slice's lease prevents that two invocations deliver it.
+        // One more try if the connection breaks. The lease prevents that two invocations deliver the slice.
         const response = await call().catch((error) => {
           if (signal.aborted) throw error;
           return call();

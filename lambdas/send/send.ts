@@ -40,11 +40,11 @@ export type SendOutcome = (
 const startSeconds = 2;
 
 /**
- * Sends one notification. It takes one unit of the month whatever the size of the audience, and returns the unit if
- * nothing was attempted because of a fault here. A repeated request gets the response of the first one, or continues
- * what that one has left.
- * @throws {ServiceError} `unavailable` if nothing was sent, `outcome_unknown` if this request does not know all of what
- *   was.
+ * Sends one notification. It takes one unit of the month, whatever the size of the audience. The unit is returned if a
+ * fault of the service prevented every push. A repeated request gets the response of the first one, or continues its
+ * send.
+ * @throws {ServiceError} `unavailable` if nothing was sent; `outcome_unknown` if something may have been sent, and this
+ *   request does not know all of it.
  */
 export async function send(
   deps: SendDependencies,
@@ -55,7 +55,7 @@ export async function send(
   const { notification, slices } = sending;
   const messageBytes = largestMessage(notification, call.audience, slices[0]!.eventsUrl);
   const cap = limitOf(project.settings.monthlySendCap, deps.monthlyCap);
-  // The counter of the month decides. What it would refuse needs no audience.
+  // A paused project's month is closed, so the send would be refused later anyway. Here it saves reading the audience.
   if (call.earlier === undefined && project.pausedAt !== undefined)
     await expectSending(deps, sending);
   const outcome = await (call.earlier === undefined
@@ -65,8 +65,8 @@ export async function send(
 }
 
 /**
- * The audience of the first slice is read while the notification begins. It is claimed after that: what has begun
- * without a response is untouched, and a repetition sends it.
+ * The first chunk is read while the notification begins, and claimed afterwards. So if the response of `begin` is lost,
+ * nobody is claimed, and a repetition sends to everyone.
  */
 async function begin(
   deps: SendDependencies,
@@ -74,7 +74,7 @@ async function begin(
   cap: number | null,
 ): Promise<SendOutcome> {
   const { call, notification, slices, lastPushAt } = sending;
-  // The transaction decides. What it would refuse needs no audience.
+  // The transaction decides. This only saves reading the audience.
   if (call.sent !== undefined && roomBelow(cap, call.sent) === 0) {
     throw capReached(cap, call.sentAt);
   }
@@ -82,7 +82,7 @@ async function begin(
   const [slice] = slices;
   const untilLastPush = deps.abortAfter(lastPushAt - deps.clock().getTime());
   const reading = call.respondAsync ? undefined : readChunk(deps, slice!, slice!, untilLastPush);
-  // It is repeated where it is awaited.
+  // An error is thrown where this is awaited; the read is repeated there.
   reading?.catch(() => {});
   let begun: Awaited<ReturnType<typeof deps.sends.begin>>;
   try {
@@ -90,7 +90,7 @@ async function begin(
       deps.sends.begin(notification, call.requestId, cap, signal),
     );
   } catch (error) {
-    return cancel(deps, sending, { states: [], isDone: false, mayHaveBegun: false, error });
+    return cancel(deps, sending, { mayHaveBegun: false, error });
   }
   switch (begun) {
     case 'project_gone':
@@ -109,16 +109,16 @@ async function begin(
         : supervision.deliver(reading));
       const outcome = outcomeOf(deps, sending, supervised);
       if (outcome !== undefined) return outcome;
-      if (hasAttempted(sending, supervised.states)) throw outcomeUnknown(sending);
+      if (supervised.hasAttempted) throw outcomeUnknown(sending);
       return cancel(deps, sending, supervised);
     }
   }
 }
 
 /**
- * The response to a repeated request: that of the first one, if its notification is delivered or functions have it. If the
- * first request may still work on it, the caller has to wait. If that is over, this request continues it. It never
- * cancels it: the first one may have had its response.
+ * The response to a repeated request. If the notification is delivered, or functions have it, that is the response of
+ * the first request. If the first request may still be at work, the caller has to wait. Otherwise this request
+ * continues the send. It never cancels it: the first caller may have had a response.
  */
 async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOutcome> {
   const { call, notification } = sending;
@@ -129,7 +129,7 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
     whileTimeIsLeft(deps, sending.lastPushAt, attempt);
   const earlier =
     call.earlier ?? (await retried((signal) => deps.sends.earlier(project, keyHash, now, signal)));
-  // The first request has just returned its unit.
+  // The first request has just been undone.
   if (earlier === undefined) throw requestInProgress(1);
   if (earlier.requestHash !== requestHash) {
     throw new ServiceError(
@@ -168,18 +168,16 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   const outcome = outcomeOf(deps, continued, supervised);
   if (outcome !== undefined) return outcome;
   if (respondedAsync) throw requestInProgress(1);
-  if (supervised.mayHaveBegun || hasAttempted(continued, supervised.states)) {
-    throw outcomeUnknown(continued);
-  }
+  if (supervised.mayHaveBegun || supervised.hasAttempted) throw outcomeUnknown(continued);
   // The next repetition continues.
   throw notSent(supervised.error, kept(continued));
 }
 
-/** The response to a request that knows what has become of its notification; undefined for any other. */
+/** The response, if this request knows the outcome of its notification; otherwise undefined. */
 function outcomeOf(
   deps: SendDependencies,
   sending: Sending,
-  { states, isDone }: Supervised,
+  { states, isDone }: Pick<Supervised, 'states' | 'isDone'>,
 ): SendOutcome | undefined {
   if (!isDone) return undefined;
   const { notification, slices } = sending;
@@ -192,7 +190,7 @@ function outcomeOf(
   return respondTo(deps, sending, states);
 }
 
-/** The response in the form of the first request. */
+/** 201 or 202, as the first request asked for. */
 function respondTo(deps: SendDependencies, sending: Sending, states: SliceStates): SendOutcome {
   const { notification } = sending;
   if (!notification.division.respondedAsync) return sentOutcome(sending, states);
@@ -200,21 +198,15 @@ function respondTo(deps: SendDependencies, sending: Sending, states: SliceStates
   return { kind: 'accepted', id: notification.id, status };
 }
 
-/** Whether anybody was attempted, as far as this request knows. */
-function hasAttempted({ notification }: Sending, states: SliceStates): boolean {
-  return finalCounts(notification, states).attempted > 0;
-}
-
 /**
- * Undoes what may have begun of a send that has attempted nothing, so that a repeated request starts from the
- * beginning. If that fails until the end, a repeated request continues what is stored.
- * @param supervised what the request knows of the slices.
- * @returns the response if the send was stopped.
+ * Undoes a send that has attempted nobody, so that a repeated request starts from the beginning. If that fails, a
+ * repeated request continues the send.
+ * @returns the response if the send was stopped meanwhile.
  */
 async function cancel(
   deps: SendDependencies,
   sending: Sending,
-  { mayHaveBegun, error }: Supervised,
+  { mayHaveBegun, error }: Pick<Supervised, 'mayHaveBegun' | 'error'>,
 ): Promise<SendOutcome> {
   const { call, notification, slices, endsAt } = sending;
   const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
@@ -231,18 +223,18 @@ async function cancel(
   const states = await retried((signal) =>
     deps.slices.find(notification.id, numbers, signal),
   ).catch(() => []);
-  // It was stopped, or functions have it.
+  // The send was stopped, or functions are delivering it.
   const isDone = numbers.every((number) => isOver(states[number], deps.clock()));
-  const known = outcomeOf(deps, sending, { states, isDone, mayHaveBegun, error });
+  const known = outcomeOf(deps, sending, { states, isDone });
   if (known === undefined) throw outcomeUnknown(sending);
   return known;
 }
 
-/** The response with the counts, as if all work on the slices had ended. @param slices all of them. */
+/** The response with the counts. Nobody works on the slices any more. @param slices all of them. */
 function sentOutcome({ call, notification }: Sending, slices: SliceStates): SendOutcome {
   const { audience } = call;
   const userIds = 'userIds' in audience ? audience.userIds : [];
-  // Users for whose counts a caller waits are in one slice.
+  // A synchronous send to users has one slice.
   const usersNotReached = userIds.filter((_, index) => !isReached(slices[0]?.reached, index));
   const { attempted, delivered, removed, failed, failures, unreached } = finalCounts(
     notification,
@@ -265,13 +257,13 @@ function sentOutcome({ call, notification }: Sending, slices: SliceStates): Send
 }
 
 function assertTimeIsLeft({ clock }: SendDependencies, { lastPushAt }: Sending): void {
-  // Later, what begins could not be undone in time.
+  // After this, there is no time left to undo what begins.
   if (clock().getTime() > lastPushAt) throw notSent(undefined, undone);
 }
 
 const undone = 'Nothing was sent, and nothing counts against the month. Try again in a second.';
 
-/** What a request says that could not undo its send. */
+/** The end of the message if the send could not be undone. */
 function kept({ notification }: Sending): string {
   const counts = 'Nothing was sent, but the notification counts against the month';
   return notification.keyed === undefined
@@ -279,14 +271,16 @@ function kept({ notification }: Sending): string {
     : `${counts}. Repeat the request with the same Idempotency-Key to send it.`;
 }
 
-/** The response to a send that has attempted nobody. A fault of the code stays one. */
+/**
+ * The error of a send that has attempted nobody. An error that is not the database's or Lambda's is returned as it is.
+ */
 function notSent(cause: unknown, consequence: string): unknown {
   if (cause !== undefined && !(cause instanceof ServiceError)) return cause;
   const message = `The database or Lambda was too slow. ${consequence}`;
   return new ServiceError('unavailable', message, { retryAfterSeconds: 1, cause });
 }
 
-/** Somebody may have been attempted, and this request does not know all of what became of it. */
+/** The error if somebody may have been attempted, and this request does not know the whole outcome. */
 function outcomeUnknown({ call, notification, slices }: Sending): ServiceError {
   const { id: notificationId } = notification;
   const { projectId } = slices[0]!;
@@ -306,7 +300,7 @@ function capReached(cap: number | null, now: Date): ServiceError {
   );
 }
 
-/** @throws {ServiceError} `project_paused`, as the project is now: it may have been resumed. */
+/** @throws {ServiceError} `project_paused`. Reads the project again: it may have been resumed. */
 async function expectSending(deps: SendDependencies, { slices, signal }: Sending): Promise<void> {
   const project = await deps.projects.refresh(slices[0]!.projectId, signal);
   if (project?.pausedAt === undefined) return;
@@ -316,7 +310,7 @@ async function expectSending(deps: SendDependencies, { slices, signal }: Sending
   );
 }
 
-/** The operator counts a month's notifications again. */
+/** The operator is recounting the project's notifications. */
 function beingCounted(): ServiceError {
   return new ServiceError(
     'unavailable',

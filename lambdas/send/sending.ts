@@ -54,15 +54,15 @@ export interface SendCall {
   readonly request: ParsedSendRequest;
   /** Whom the request is for: its user ids, or as many subscribers as the project has. */
   readonly audience: Audience;
-  /** When that was read. It decides the month that the notification counts against. */
+  /** When the audience was read. The send counts against this month. */
   readonly sentAt: Date;
-  /** Notifications of that month so far, part by part of the counter. Not read for a send to users. */
+  /** Notifications of that month so far, by part of the counter. Undefined for a send to users. */
   readonly sent?: Parts | undefined;
-  /** The name of the member who sends, if it is one. */
+  /** The member who sends. Undefined for the owner. */
   readonly sentBy?: string | undefined;
-  /** A keyed hash of the header of that name, if given. */
+  /** A keyed hash of the `Idempotency-Key`, if given. */
   readonly idempotencyKey?: string | undefined;
-  /** The earlier request with that key, if that was read. */
+  /** The earlier request with that key, if there is one and it was read. */
   readonly earlier?: EarlierRequest | undefined;
   /** Whether the caller asks not to wait for the delivery (RFC 7240 §4.1). */
   readonly respondAsync: boolean;
@@ -88,7 +88,9 @@ export interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** The users that a request is for, with the values that its placeholders use, and their numbers; undefined for a broadcast. */
+/**
+ * The users that a request is for, with the values of their placeholders and their badges; undefined for a broadcast.
+ */
 export function usersOf({ userIds, recipients, ...content }: ParsedSendRequest): Users | undefined {
   if (recipients === undefined) return userIds && { userIds };
   const names = namesIn(content);
@@ -124,7 +126,7 @@ export function newSending(
   };
 }
 
-/** The call, for the notification that an earlier request has begun. */
+/** The same call, with the notification of an earlier request in place of a new one. */
 export function sendingOf(
   deps: SendDependencies,
   { notification: own, ...sending }: Sending,
@@ -144,7 +146,7 @@ function newNotification(
   const conditions = conditionsOf(request);
   const content = contentOf(request);
   const test = request.test ? true : undefined;
-  // Values that no placeholder uses may be anything, and have no meaning.
+  // Only values that a placeholder uses: the others have no meaning, and two requests may differ in them.
   const users = 'userIds' in audience ? audience : {};
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
@@ -175,7 +177,7 @@ function newNotification(
   };
 }
 
-/** The slices of a notification, by the division that is stored with it. */
+/** The slices of a notification, as its stored division says. */
 function slicesOfNotification(
   { pushesPerSecond }: SendDependencies,
   projectId: string,
@@ -203,8 +205,9 @@ function slicesOfNotification(
 }
 
 /**
- * Makes the longest message of each language, that of the last event counter; of each recipient, if they have values.
- * @returns the bytes of the largest one.
+ * Checks the size of the largest message, of all languages. The last event counter has the longest address; recipients
+ * may have values.
+ * @returns its bytes.
  * @throws {ServiceError} `payload_too_large`.
  */
 export function largestMessage(
@@ -243,9 +246,9 @@ export function keyHashOf(idempotencyKey: string): string {
 }
 
 /**
- * HMAC-SHA-256 of a request's meaning, hex. Its key is the `Idempotency-Key`, which is not stored: otherwise whoever has
- * the stored hash could find a short value, such as a code, by trying all. Members are sorted at every depth: their
- * order depends on the schema, and a repetition may arrive after a deployment that changed it.
+ * HMAC-SHA-256 of a request's meaning, hex. Its key is the `Idempotency-Key`, which is not stored. Without it, whoever
+ * has the stored hash could find short values, such as a code, by trying all. Members are sorted at every depth,
+ * because their order follows from the schema, which a deployment may change before the repetition.
  */
 export function requestHash(
   idempotencyKey: string,

@@ -1,20 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { ServiceError } from '../../contract/wire/errors.ts';
 import { deadlinesOfRequest, whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { SliceDelivery } from '../deliver/deliver-slice.ts';
 import { type Chunk, Lease } from '../deliver/lease.ts';
 import { finalCounts, freeAt, isOver, type SliceStates } from '../results/summary.ts';
+import { unavailable } from '../store/dynamo.ts';
 import type { SendDependencies, Sending } from './sending.ts';
 
-/** What a request knows when it has done what it could. */
+/** What a request knows in the end. */
 export interface Supervised {
-  /** The slices as they are stored, as far as it knows. */
+  /** The slices, as this request read them last. */
   readonly states: SliceStates;
-  /** Whether each slice is over, or, if nobody waits, a function has it. */
+  /** Synchronous: whether each slice is over. Asynchronous: whether each is over or has a function. */
   readonly isDone: boolean;
-  /** Whether functions may have attempted somebody without its knowledge: it has started some, and could not look. */
+  /** Whether somebody was attempted, as far as it knows. */
+  readonly hasAttempted: boolean;
+  /** Whether functions may have attempted somebody although `states` do not show it. */
   readonly mayHaveBegun: boolean;
   /** Why a slice was left early, if a call failed. */
   readonly error: unknown;
@@ -23,7 +25,7 @@ export interface Supervised {
 /** Ms between two looks at the slices that others deliver. */
 const pollMs = 200;
 
-/** Sees to the slices of a notification: leases prevent that anybody is pushed to twice. */
+/** Has the slices of a notification delivered. Leases prevent that anybody is pushed to twice. */
 export class Supervision {
   readonly #deps: SendDependencies;
   readonly #sending: Sending;
@@ -36,24 +38,25 @@ export class Supervision {
   /** Whether any invocation was started, and whether the last look has succeeded. */
   #hasStarted = false;
   #hasLooked = false;
-  /** When the states were read: epoch ms. A lease that has run out since may have been extended meanwhile. */
+  /** Epoch ms at which the states were read. A lease that has run out since may have been extended. */
   #readAt: number;
   #error: unknown;
 
-  /** @param states of the slices, as an earlier request has left them. */
+  /** @param states of the slices when an earlier request left them. */
   constructor(deps: SendDependencies, sending: Sending, states: SliceStates) {
     this.#deps = deps;
     this.#sending = sending;
     this.#states = sending.slices.map((_, index) => states[index]);
     this.#startedAt = this.#now();
     this.#readAt = this.#startedAt;
-    // Each start that waits listens.
+    // One listener for each start that waits.
     setMaxListeners(0, this.#ended.signal);
   }
 
   /**
-   * Has all slices delivered in time: one here at once, the others by functions, and here what nobody has taken after
-   * some seconds. What nobody delivers any more is ended, so that it stays as the response says.
+   * Has all slices delivered in time. This request delivers one slice at once; functions deliver the others. After some
+   * seconds, this request also delivers those that no function has taken. At the end it ends the slices that nobody
+   * has, so that their counts stay as the response says.
    * @param reading the first chunk of the first slice, if nobody has had it.
    */
   async deliver(reading?: Promise<Chunk>): Promise<Supervised> {
@@ -67,7 +70,7 @@ export class Supervision {
         if (others.includes(free)) this.#reportUnlessTaken(free);
         await this.#deliver(free);
       }
-      // What has failed is tried again, but not at once.
+      // A slice that failed is tried again after a pause.
       if (free === undefined || this.#isOpen(free)) await this.#pause();
     }
     if (this.#hasAttempted()) {
@@ -78,8 +81,8 @@ export class Supervision {
   }
 
   /**
-   * Has functions deliver all slices, because nobody waits.
-   * @param isRepeated whether an earlier request may have started some of them: Lambda may have lost these.
+   * Has functions deliver all slices: nobody waits.
+   * @param isRepeated whether an earlier request may have started some of them, and Lambda may have lost these.
    */
   async handOver(isRepeated: boolean): Promise<Supervised> {
     const isTaken = (slice: Slice) =>
@@ -99,9 +102,10 @@ export class Supervision {
   #supervised(isDone: boolean): Supervised {
     this.#ended.abort();
     const { respondedAsync } = this.#sending.notification.division;
-    // What a caller waits for does not begin after the last look.
+    // A function does not begin a synchronous slice after the last look.
     const mayHaveBegun = this.#hasStarted && (respondedAsync || !this.#hasLooked);
-    return { states: this.#states, isDone, mayHaveBegun, error: this.#error };
+    const [states, error, hasAttempted] = [this.#states, this.#error, this.#hasAttempted()];
+    return { states, isDone, hasAttempted, mayHaveBegun, error };
   }
 
   #reportUnlessTaken(slice: Slice): void {
@@ -109,14 +113,14 @@ export class Supervision {
     if (!isTaken) this.#deps.observe.notTaken(slice);
   }
 
-  /** Tries until Lambda accepts the invocation, or nobody needs it. */
+  /** Tries until Lambda accepts the invocation, or the slice no longer needs it. */
   async #start(slice: Slice): Promise<void> {
     const { starter } = this.#deps;
     const attempt = async (signal: AbortSignal) => {
       if (!this.#isFree(slice)) return;
       this.#hasStarted = true;
       if (await starter.start(slice, signal)) this.#accepted.add(slice);
-      else throw notTaken();
+      else throw unavailable(new Error('Lambda has not taken the invocation.'));
     };
     const tries = { tryMs: sliceTimeline.lambdaCallMs, signal: this.#ended.signal };
     await whileTimeIsLeft(this.#deps, this.#sending.slicesEndAt, attempt, tries).catch(() => {});
@@ -132,7 +136,7 @@ export class Supervision {
     this.#error ??= left.error;
   }
 
-  /** Ends a slice that nobody has: all who are left of it are unreached. */
+  /** Ends a slice that nobody has: its remaining recipients are unreached. */
   async #end(slice: Slice): Promise<void> {
     const { endsAt } = this.#sending;
     const holder = { slice, by: this.#newLease(), endsAt };
@@ -143,7 +147,7 @@ export class Supervision {
     this.#states[slice.slice] = lease.stored;
   }
 
-  /** Unique, and begins with the request: it may cancel what it has. */
+  /** A new lease's id. It begins with the request's id: by that, `cancel` knows the request's own leases. */
   #newLease(): string {
     this.#leases += 1;
     return `${this.#sending.call.requestId}/${this.#leases}`;
@@ -164,7 +168,7 @@ export class Supervision {
     for (const [index, slice] of open.entries()) this.#states[slice] = read[index];
   }
 
-  /** If nothing was attempted and nobody is at work, the send is undone, which takes time too. */
+  /** If nobody was attempted and no function is at work, it stops earlier: undoing the send takes time too. */
   #looksUntil(): number {
     const isWorking = this.#hasAttempted() || this.#slices(this.#isHeld).length > 0;
     return isWorking ? this.#sending.slicesEndAt : this.#sending.lastPushAt;
@@ -181,7 +185,7 @@ export class Supervision {
   readonly #isOpen = (slice: Slice): boolean =>
     !isOver(this.#stateOf(slice), new Date(this.#readAt));
 
-  /** Whether a slice is open, and nobody else has a lease on it. */
+  /** Whether a slice is open and nobody else has its lease. */
   readonly #isFree = (slice: Slice): boolean => {
     const state = this.#stateOf(slice);
     const isOwn = state?.lease?.by.startsWith(`${this.#sending.call.requestId}/`);
@@ -190,7 +194,7 @@ export class Supervision {
 
   readonly #isHeld = (slice: Slice): boolean => this.#isOpen(slice) && !this.#isFree(slice);
 
-  /** Whether nobody has taken a slice, and probably nobody will. */
+  /** Whether this request should deliver a slice: no function has it, and probably none will. */
   readonly #mayBeDelivered = (slice: Slice): boolean => {
     const { lastPushAt, project } = this.#sending;
     const now = this.#now();
@@ -210,9 +214,4 @@ export class Supervision {
   #now(): number {
     return this.#deps.clock().getTime();
   }
-}
-
-/** So that the invocation is tried again. */
-function notTaken(): ServiceError {
-  return new ServiceError('unavailable', 'Lambda has not taken the invocation.');
 }

@@ -39,7 +39,7 @@ export interface Range {
 export interface ReadOptions {
   /** Reading stops when there are more recipients than this. */
   readonly limit: number;
-  /** Whether every write that has ended before is seen. It costs twice as much. */
+  /** Whether the read sees every earlier write (strongly consistent). It costs twice as much. */
   readonly consistent: boolean;
   /** Only subscriptions that meet them. */
   readonly conditions: Conditions;
@@ -70,7 +70,10 @@ const recipientFields = {
 };
 const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 
-/** What conditions of a send to users are judged by, after the read: the index has keys only. */
+/**
+ * The attributes that conditions of a send to users are judged by. The index has keys only, so they are read from the
+ * table.
+ */
 type Judged = Pick<SubscriptionItem, 'channels' | 'locale' | 'createdAt' | 'updatedAt'>;
 type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
 const ownedProjection = projection<OwnedItem>({
@@ -208,8 +211,8 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
   }
 
   /**
-   * If one query fails, so does the reading, when all others have ended.
-   * @param queries in the order of their positions, which together are those of the range.
+   * Reads queries in parallel until there are enough recipients. If one fails, it throws when all others have ended.
+   * @param queries in the order of their positions. Together they cover the range.
    */
   async function read<Found extends Pick<Recipient, 'endpointHash'>>(
     queries: readonly Query[],
@@ -239,7 +242,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
           const isEnough = query.user !== undefined && found.length > userLimit;
           const isEnd = LastEvaluatedKey === undefined || isEnough;
           progress.readTo = isEnd ? query.to : readTo(progress);
-          // The first position is read to its end, or until it has too many alone.
+          // The first position is read to its end, or until it alone exceeds the limit.
           const isFirst = progress === all[0] && progress.readTo === from;
           if (number > limit && !(isFirst && found.length <= limit)) return;
           if (isEnd) break;
@@ -261,7 +264,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
   }
 
   function pages({ user, from: _, to: __, ...query }: Query, abortSignal: AbortSignal) {
-    // One more than a send reaches tells that there are others.
+    // One more than a send reaches: that shows whether there are more.
     const pageSize = user === undefined ? undefined : userLimit + 1;
     return paginateQuery(
       { client: dynamo, pageSize },
@@ -317,7 +320,7 @@ const filters = {
   }),
 } satisfies Record<keyof Conditions, FilterOf>;
 
-/** Who has subscribed after the send is in no audience: attempts that continue it may come half an hour later. */
+/** Whoever subscribes after the send is not in its audience: later attempts may read half an hour after it. */
 function created(sentAt: number): Filter {
   const createdBefore = sentAt + sliceTimeline.createdWithinMs;
   return {

@@ -59,7 +59,10 @@ export function notificationPart(notificationId: string): number {
   return partOf(createHash('sha256').update(notificationId).digest());
 }
 
-/** Chooses this part, or else the next one. Not the one with the most room: all callers at this moment would choose it. */
+/**
+ * Chooses this part, or else the next one that has room. If all callers chose the part with the most room, they would
+ * conflict.
+ */
 export function firstFrom(part: number): ChoosePart {
   return (parts) => parts.find((one) => one >= part) ?? parts[0]!;
 }
@@ -266,7 +269,7 @@ export async function isClosed(
   return (await openItems(dynamo, counter, now, signal)) === 'closed';
 }
 
-/** Reads a counter. One that is closed until a time that is over is opened: whoever has closed it has died. */
+/** Reads a counter. If it was closed until a time that is over, it is opened: whoever closed it has died. */
 async function openItems(
   dynamo: DynamoDBDocumentClient,
   counter: Counter,
@@ -310,8 +313,8 @@ export async function changeParts(
 }
 
 /**
- * The update of a transaction that takes units. Its condition fails if the part has no room for them, is divided for
- * another cap, or does not exist. The item in the failure tells which: it is missing if the part does not exist.
+ * The update of a transaction that takes units. Its condition fails if the part has no room, is divided for another
+ * cap, or does not exist. Only in the last case, the failure has no item.
  */
 export function takeUnits(counter: Counter, part: number, units: number, cap: number | null) {
   const share = cap === null ? undefined : sharesOf(cap, partPeriods(counter.name).length)[part]!;

@@ -50,7 +50,7 @@ export interface NewNotification extends StoredNotification {
 export interface KeyedRequest {
   /** SHA-256 of the key, hex. */
   readonly keyHash: string;
-  /** Tells requests apart that are not repetitions of each other. */
+  /** Differs between requests that are not repetitions of each other. */
   readonly requestHash: string;
 }
 
@@ -90,7 +90,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       const counter = monthOf(notification);
       const attempt = async (take: () => TakenUnits) => {
         try {
-          // Repeated under one token: a send whose response was lost is counted once.
+          // The SDK repeats it under one token, so a send whose response was lost counts once.
           await dynamo.send(
             new TransactWriteCommand({
               TransactItems: [
@@ -123,9 +123,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     },
 
     /**
-     * Undoes {@link begin} for a send that ended before any push was attempted, also if the outcome of begin is
-     * unknown because the database did not respond. Afterwards it has not happened, and cannot happen later.
-     * Does nothing the second time, and for a project that was deleted meanwhile.
+     * Undoes {@link begin} for a send that has attempted nobody, also if the response of `begin` was lost: afterwards
+     * it has not happened, and cannot happen later. Idempotent. Does nothing for a project that was deleted meanwhile.
      * @param by the request that owns the send.
      * @returns `stopped`: the notification was stopped meanwhile. `taken`: another invocation has it, and may have
      *   pushed. In both cases it is kept.
@@ -163,7 +162,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     },
 
     /**
-     * Makes a repeated request the owner of a send whose owner is over. From then on no other one cancels it.
+     * Makes a repeated request the owner of a send whose owner's time is over. From then on, only it may cancel the
+     * send.
      * @returns false if another repetition was faster.
      */
     async continueSend(
@@ -286,9 +286,9 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       await dynamo.send(
         new TransactWriteCommand({
           TransactItems: [
-            // In its place, so that another attempt to begin, which arrives later, fails.
+            // In place of the notification, so that a `begin` that arrives later fails.
             { Put: putCancelled(notification, isSent) },
-            // Not necessarily to the part that counts it: only the sum matters.
+            // Any part will do: only the sum of the parts counts.
             { Update: unit },
             ...close,
             ...(keyed === undefined ? [] : [{ Delete: deleteKey(project, keyed.keyHash, by) }]),
@@ -344,7 +344,10 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     return { TableName: tables.notifications, Item, ConditionExpression };
   }
 
-  /** Nobody can deliver the slice later. Fails if somebody has, or if it was stopped: its owner was told so. */
+  /**
+   * Closes a slice, so that nobody delivers it later. Fails if somebody has claimed recipients of it, or if it was
+   * stopped, which its owner was told.
+   */
   function closeSlice(id: string, by: string, { division, sentAt }: NewNotification) {
     const { expression, values } = cancelCondition(by, !division.respondedAsync);
     const closed: Partial<SliceItem> = {

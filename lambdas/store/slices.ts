@@ -3,7 +3,7 @@ import type { Counts } from '../../contract/wire/counts.ts';
 import { attributeChanges, batchGet, isConditionFailure, type Sleep } from './dynamo.ts';
 import { type Behind, type SliceEnd, type SliceItem, sliceId } from './items.ts';
 
-/** How far the delivery of a slice is: a value that each write stores as a whole. */
+/** How far the delivery of a slice is. Each write stores all of it. */
 export interface Progress {
   /** All recipients before it are claimed, but for those who are behind. */
   readonly position: number;
@@ -13,27 +13,30 @@ export interface Progress {
   readonly claimed: number;
   /** Absent if nobody is behind. */
   readonly behind?: Behind | undefined;
-  /** Invocations that have claimed recipients and had time for them. */
+  /** Invocations that have claimed recipients with at least `sliceTimeline.attemptMs` left. */
   readonly attempts?: number | undefined;
   /** What became of them. */
   readonly counts: Counts;
-  /** Those of the unreached whom no alarm counts: at hosts that are not known by name, and more browsers than a user has. */
+  /**
+   * The part of `unreached` that no alarm counts: those at hosts that are not known by name, and a user's browsers
+   * above the limit.
+   */
   readonly unjudged?: number | undefined;
   /** Which users a push was delivered to: see `ReachedUsers`. Absent in a broadcast. */
   readonly reached?: Uint8Array | undefined;
 }
 
-/** A write of a lease's holder, and so a version of the slice. Both together are unique. */
+/** The id of a write, and so of a version of the slice: unique as a whole. */
 export interface LeaseId {
-  /** The lease: unique, also among those of an invocation. */
+  /** The id of the lease. An invocation may have several, one after another. */
   readonly by: string;
-  /** The holder numbers its writes, so that one that arrives late does nothing. */
+  /** The number of the write in its lease: a write that arrives late has a lower one, and does nothing. */
   readonly n: number;
 }
 
 /** A slice as it was read. */
 export interface StoredSlice extends Progress {
-  /** The last write; absent before the first one. Nobody else may write until then (epoch ms). */
+  /** The last write; absent before the first one. Nobody else may write until `until` (epoch ms). */
   readonly lease?: (LeaseId & { readonly until: number }) | undefined;
   readonly ended?: SliceEnd | undefined;
   readonly stoppedAt?: number | undefined;
@@ -46,10 +49,10 @@ export interface SliceKey {
   readonly expiresAt: number;
 }
 
-/** A write claims the slice, or extends the claim: the lease. */
+/** A write by the holder of the lease. It claims the slice, or extends the lease. */
 export interface SliceWrite extends Progress {
   readonly event: WriteEvent;
-  /** Epoch ms until which the slice is the holder's, unless it writes again before. */
+  /** Epoch ms until which the lease lasts. */
   readonly until: number;
   readonly ended?: SliceEnd | undefined;
 }
@@ -57,9 +60,9 @@ export interface SliceWrite extends Progress {
 interface WriteEvent {
   readonly kind: 'write';
   readonly id: LeaseId;
-  /** The version that the writer knows: its own last write, or that of a lease that has run out. */
+  /** The version that the writer has read or written last. */
   readonly known: LeaseId | undefined;
-  /** Whether the writer knows that the slice is stopped, and only stores its end. */
+  /** Whether the writer knows of the stop, and only stores the end. */
   readonly knowsStop: boolean;
 }
 
@@ -67,19 +70,19 @@ export type LeaseEvent =
   | WriteEvent
   | { readonly kind: 'stop' }
   /**
-   * By the request that has begun the send, if it has attempted nobody. Its leases begin with `by/`. A caller who does not
-   * wait was perhaps told that a function has the slice.
+   * By the request that has begun the send, if nobody was attempted. Its leases begin with `by/`. An asynchronous slice
+   * that a function has taken is not cancelled: its caller may have been told so.
    */
   | { readonly kind: 'cancel'; readonly by: string; readonly isAwaited: boolean };
 
-/** What decides about the next event. */
+/** The part of a slice that decides whether an event may happen. */
 export interface LeaseState extends Pick<StoredSlice, 'ended'> {
   readonly lease?: LeaseId | undefined;
   readonly isStopped: boolean;
   readonly claimed: number;
 }
 
-/** `stored`: it has happened before, and its response was lost. `lost`: another invocation has the slice. */
+/** `stored`: this write is stored already, and its response was lost. `lost`: another invocation has the slice. */
 export type Refusal = 'stored' | 'lost' | 'stopped' | 'ended';
 
 /**
@@ -161,7 +164,7 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
       if (slice === undefined) return undefined;
       const { lease, ended, stoppedAt, claimed } = slice;
       const isStopped = stoppedAt !== undefined;
-      // The database has refused it by this very item.
+      // The database refused this item, so there is a reason.
       return { refusal: refusal({ lease, ended, isStopped, claimed }, event) ?? 'lost', slice };
     },
 
@@ -199,7 +202,7 @@ export function sliceStore(dynamo: DynamoDBDocumentClient, table: string, sleep?
           Key: { id },
           ConditionExpression: condition,
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          // What is undefined is removed: nobody is behind any more.
+          // An undefined `behind` is removed.
           ...attributeChanges({ ...attributes, expiresAt }, { conditionValues }),
         }),
         { abortSignal },

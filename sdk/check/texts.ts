@@ -21,14 +21,14 @@ export const english = {
   insecure: 'This page is not https. Open it at an https address.',
   embedded: 'This page is in a frame of another site. Open it in a tab of its own.',
   storageDenied:
-    'The browser blocks cookies and storage for this site. Allow them in its settings.',
+    'The browser blocks cookies and storage for this site. Allow them in the settings.',
   noPush:
     'This browser has no push on this page. It may be a private window, an in-app browser, or turned off in the settings. Open the page in a normal window.',
   allowed: 'Notifications are allowed.',
-  notAsked: 'Nobody has been asked yet. Subscribe on this site, and allow notifications.',
+  notAsked: 'Nobody has been asked yet. Subscribe on this site and allow notifications.',
   /** `{file}`: path of the service worker. */
   workerActive: '{file} is active.',
-  workerInactive: 'A version is not active yet. Close all tabs of this site, and open it again.',
+  workerInactive: 'A version is not active yet. Close all tabs of this site and open it again.',
   /** `{response}`: its status and type, or a redirect. */
   workerFile: '{file} responds with {response}. Copy carillon-sw.js there, as text/javascript.',
   workerScope: 'The scope of {file} needs the header "Service-Worker-Allowed".',
@@ -50,7 +50,7 @@ export const english = {
   pushServiceGoogle:
     'Messages come through Google (FCM). On Android this needs Google Play services.',
   brave:
-    'Brave gets messages only if “Use Google services for push messaging” is on, under Privacy and security in its settings.',
+    'Brave gets messages only if “Use Google services for push messaging” is on, under Privacy and security in the settings.',
   deadEndpoint:
     'The browser gave an address that does not exist ({service}). Subscribe on this site. If this stays, update the browser.',
   registered: '{baseUrl} has just confirmed this subscription.',
@@ -60,7 +60,7 @@ export const english = {
     'No response. Check the connection, "baseUrl" and the site’s Content-Security-Policy.',
   serviceNotAsked: 'The service was not asked.',
   notRegistered:
-    '{baseUrl} has not confirmed this subscription. Reload the page. If this stays, check "baseUrl" and "projectId".',
+    '{baseUrl} does not confirm this subscription. Reload the page. If this stays, check "baseUrl" and "projectId".',
   /** `{advice}`: one of the five below. */
   hidden: 'If the test notification does not appear: {advice}',
   android:
@@ -70,7 +70,7 @@ export const english = {
   windows:
     'open Settings, then System, Notifications, and allow the browser; turn off Do not disturb.',
   otherSystem:
-    'allow the browser in the notification settings of the system, and turn off Do Not Disturb.',
+    'allow the browser in the notification settings of the system; turn off Do Not Disturb.',
   /** The button, what follows a click, and the notification. */
   test: 'Show a test notification',
   testShown: 'The browser has it. If you do not see it, the system hides it.',

@@ -66,8 +66,8 @@ export function init(options: CarillonOptions): CarillonClient {
   const heard: Heard = new Set();
   const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
   const { channels: defaultChannels, locale, ...user } = settings.choice;
-  /** Who uses the browser, as this tab or another has said last. */
-  let said: SaidUser = { user, saidAt: 'userId' in user ? timing.now() : 0 };
+  /** Who uses the browser, as this tab or another has said last. 0: nobody has, or it was said nobody knows when. */
+  let said: SaidUser = { user, saidAt: 'userId' in user && !isCachedPage() ? timing.now() : 0 };
   /** Chosen on this page. They count until others are registered. */
   let chosen: SignedChoice['channels'];
   /** Ends the wait for an answer to the browser's question. */
@@ -102,7 +102,7 @@ export function init(options: CarillonOptions): CarillonClient {
   ) {
     const now = timing.now();
     // A time later than now was stored while the clock was wrong.
-    const isNewest = saidAt >= said.saidAt && saidAt <= now;
+    const isNewest = saidAt && saidAt >= said.saidAt && saidAt <= now;
     const applied = { ...choice, ...(!isNewest && said.user), ...change };
     // Channels that are null are not known: the defaults must not replace them.
     const { channels = defaultChannels } = applied;
@@ -375,5 +375,13 @@ type Found = readonly [
   /** The browser's subscription, of whichever key. */
   current?: PushSubscription | null | undefined,
 ];
+
+/** Whether Back or Forward shows the page as the browser's cache has it: who was logged in then may have logged out. */
+function isCachedPage(): boolean {
+  const [{ type, transferSize } = {}] = performance.getEntriesByType(
+    'navigation',
+  ) as Partial<PerformanceNavigationTiming>[];
+  return type === 'back_forward' && transferSize === 0;
+}
 
 function ignore(): undefined {}

@@ -184,16 +184,16 @@ export function readChoice({
 
 /** @throws {CarillonError} `invalid_options` for an option that is no tag. */
 function readLocale(option: CarillonOptions['locale'], languages: readonly string[]) {
-  const isTag = (tag: string | undefined) => {
+  // A list, such as `navigator.languages`, has the preferred one first.
+  const [given, ofPage, ofBrowser] = [option, ...languages].map((tag) => {
     try {
-      return Intl.getCanonicalLocales(tag)[0]!.length < 36;
+      return Intl.getCanonicalLocales(tag!).find(({ length }) => length < 36);
     } catch {
-      return false;
+      return undefined;
     }
-  };
-  if (option === null) return option;
-  if (option && !isTag(option)) throw invalidOption('locale', 'use a tag such as "pt-BR"');
-  return [option, ...languages].find(isTag);
+  });
+  if (option && !given) throw invalidOption('locale', 'use one such as "pt-BR"');
+  return option === null ? option : (given ?? ofPage ?? ofBrowser);
 }
 
 /** @throws {CarillonError} `invalid_options`. */

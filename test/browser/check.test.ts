@@ -229,7 +229,7 @@ const faults: readonly (readonly [
             deleting.onerror = reject;
           }),
       ),
-    problem('registration', /has not confirmed this subscription\. Reload the page/),
+    problem('registration', /does not confirm this subscription\. Reload the page/),
   ],
 ];
 

@@ -145,6 +145,8 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       await states.question!();
       shown = { ...shown, fault: 'error' };
       await tab.confirm();
+      await tab.expectText('dialog[open]', 'This was not counted again.');
+      await tab.confirm();
       await page.waitForSelector('#doubt');
     },
     personal: async () => {
@@ -154,6 +156,14 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
       await tab.click('checkbox', 'A text for each user');
       await page.type('#send-recipients', 'userId,name\nada,"Lovelace, Ada"\ngrace,Grace\n');
       await tab.click('button', 'Next recipient');
+    },
+    languages: async () => {
+      await open('/send');
+      await page.type('#send-title', 'Doors open at eight');
+      await tab.click('button', 'Add a language');
+      await page.type('#send-translations-0-tag', 'ar');
+      await page.type('#send-translations-ar-title', 'تفتح الأبواب في الثامنة');
+      await tab.click('button', 'Next language');
     },
     options: async () => {
       await open('/send');

@@ -139,6 +139,30 @@ describeInBrowsers('what a visitor has chosen', (session: BrowserSession) => {
     expect(await registered(project)).toEqual({ channels: ['news'] });
   });
 
+  test('the language of the page is registered, and another one with the next registration', async () => {
+    const { project, site } = await session.newSite();
+    const card = site.files.get('/')!;
+    const speak = (lang: string) =>
+      site.files.set('/', `<!doctype html><html lang="${lang}">${card}`);
+    const locale = async () => (await session.stack.subscriptions(project))[0]!.locale;
+    speak('de-CH');
+    const page = await view(site);
+    await page.evaluate(() => push.subscribe().then(() => {}));
+    expect(await locale()).toBe('de-CH');
+    speak('pt-BR');
+    const other = await view(site);
+    expect(await locale()).toBe('de-CH');
+    await other.evaluate(ageEntry, `${site.origin}/`, twoDaysAgo);
+    await view(site);
+    expect(await locale()).toBe('pt-BR');
+    // What is no tag counts as none: the browser has a language too.
+    speak('en_US@posix');
+    const last = await view(site);
+    await last.evaluate(ageEntry, `${site.origin}/`, twoDaysAgo);
+    await view(site);
+    expect(await locale()).toBe(await last.evaluate(() => navigator.language));
+  });
+
   describe('when nothing is stored', () => {
     const erasures = {
       'because a log-out deletes all databases': eraseStorage,
@@ -225,6 +249,35 @@ describeInBrowsers('what a visitor has chosen', (session: BrowserSession) => {
       await old.evaluate(() => push.setChannels(['news']));
       expect(await registered(project)).toEqual({ channels: ['news'] });
     });
+
+    test.each(['null', "'bob'"])(
+      'wins over a page that Back shows from the cache: %s',
+      async (userId) => {
+        const { project, site, card } = await oldTab();
+        let requests = 0;
+        site.responses.set('/cached', (_, response) => {
+          requests += 1;
+          response.setHeader('content-type', 'text/html');
+          response.setHeader('cache-control', 'max-age=600');
+          // Without it, the browser would keep the page itself, and not run its script again.
+          const script = '<script>addEventListener("unload", () => {})</script>';
+          response.end(script + withOptions(card, "userId: 'ann'"));
+        });
+        const { page } = await session.open(`${site.origin}/cached`);
+        await page.evaluate(registrationSettled);
+        site.files.set('/', withOptions(card, `userId: ${userId}`));
+        await page.goto(`${site.origin}/`);
+        await page.evaluate(registrationSettled);
+        await page.goBack();
+        await page.evaluate(registrationSettled);
+        expect([await page.evaluate(() => location.pathname), requests]).toEqual(['/cached', 1]);
+        const expected = userId === 'null' ? {} : { userId: 'bob' };
+        expect(await registered(project)).toEqual({ ...expected, channels: ['offers'] });
+        // It still can say who uses the browser.
+        await page.evaluate(() => push.identify('cy'));
+        expect(await registered(project)).toEqual({ userId: 'cy', channels: ['offers'] });
+      },
+    );
 
     test('counts before anybody has subscribed', async () => {
       const { project, site } = await session.newSite();

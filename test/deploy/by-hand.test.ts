@@ -53,13 +53,6 @@ test('the CDK deploys, shows changes and rolls back', async () => {
 
 test('the role of the pipeline may do what the pipeline does, and no more', async () => {
   const { aws, operator } = account;
-  const policy = JSON.parse(readFileSync('examples/pipeline/permissions.json', 'utf8'));
-  const statements: readonly Statement[] = policy.Statement;
-  const isAllowed = (call: Call) =>
-    statements.some(({ Action, Resource }) => {
-      const resources = [Resource].flat().some((arn) => matches(arn, resourceOf(call)));
-      return [Action].flat().includes(actionOf(call)) && resources;
-    });
 
   await aws.bootstrap();
   operator.usePrepared(sharedAssembly);
@@ -85,9 +78,37 @@ test('the role of the pipeline may do what the pipeline does, and no more', asyn
   expect(unused.filter((action) => !notHere.test(action))).toEqual([]);
 });
 
+test('the role of the pipeline may do what each command on projects does', async () => {
+  const { aws, operator } = account;
+  await aws.deploy(sharedAssembly);
+  const commands = [
+    'create my-site',
+    'invite my-site Ann --role viewer',
+    'members --name Ann',
+    'revoke --name Ann --yes',
+    'notifications list my-site',
+    'notifications stop my-site --running',
+    'pause my-site',
+    'recount my-site --yes',
+    'export my-site my-site.project',
+    'delete my-site --yes',
+    'import my-site.project',
+    'resume my-site',
+    'users find ada || true',
+    'users delete my-site ada --yes',
+    'subscriptions prune my-site --failing gone_unconfirmed --yes',
+    'show my-site',
+  ];
+  const script = commands.map((line) => `npm run -s carillon -- ${line}`).join(' && ');
+  const { code, output } = await operator.run(script);
+  expect({ code, output }).toMatchObject({ code: 0 });
+  const calls = aws.calls.filter(({ service }) => service === 'dynamodb').flatMap(singleCalls);
+  expect(calls.filter((call) => !isAllowed(call))).toEqual([]);
+  expect(new Set(calls.map(actionOf))).toContain('dynamodb:ConditionCheckItem');
+});
+
 test('the role of the pipeline reads about its stacks only, where AWS can limit that', () => {
-  const { Statement } = JSON.parse(readFileSync('examples/pipeline/permissions.json', 'utf8'));
-  const unlimited = (Statement as Statement[]).filter(({ Resource }) => Resource.includes('*'));
+  const unlimited = statements.filter(({ Resource }) => Resource.includes('*'));
   // Numbers of the account, names of tables and backups, and the states of alarms: AWS limits none of them.
   expect(unlimited.flatMap(({ Action }) => Action)).toEqual([
     'lambda:GetAccountSettings',
@@ -100,6 +121,36 @@ test('the role of the pipeline reads about its stacks only, where AWS can limit 
 interface Statement {
   readonly Action: string | readonly string[];
   readonly Resource: string | readonly string[];
+}
+
+const statements: readonly Statement[] = JSON.parse(
+  readFileSync('examples/pipeline/permissions.json', 'utf8'),
+).Statement;
+
+function isAllowed(call: Call): boolean {
+  return statements.some(({ Action, Resource }) => {
+    const resources = [Resource].flat().some((arn) => matches(arn, resourceOf(call)));
+    return [Action].flat().includes(actionOf(call)) && resources;
+  });
+}
+
+/** What AWS asks for: the operations of a transaction, and the tables of a batch. */
+function singleCalls(call: Call): readonly Call[] {
+  const { TransactItems, RequestItems } = call.input as {
+    readonly TransactItems?: readonly Readonly<Record<string, Call['input']>>[];
+    readonly RequestItems?: object;
+  };
+  if (TransactItems !== undefined) {
+    return TransactItems.flatMap((item) =>
+      Object.entries(item).map(([kind, input]) => ({
+        ...{ ...call, input },
+        operation: `${kind}Item`,
+      })),
+    );
+  }
+  return Object.keys(RequestItems ?? { none: 0 }).map((TableName) =>
+    RequestItems === undefined ? call : { ...call, input: { TableName } },
+  );
 }
 
 const allowedToEverybody = 'sts:GetCallerIdentity';

@@ -227,13 +227,14 @@ test.each([
   expect(aws.cloudFormation.find('CDKToolkit')).toBeUndefined();
 });
 
-test('credentials that AWS does not accept are refused first', async () => {
+test.each([
+  ['ExpiredToken', 'The token is expired.', 'Sign in again.'],
+  ['InvalidClientTokenId', 'The token is invalid.', 'Sign in again, or enable the region '],
+])('credentials that AWS refuses with %s are refused first', async (error, said, advice) => {
   const { aws, operator } = account;
-  aws.refuse('GetCallerIdentity', 'ExpiredToken', 'The security token is expired.');
+  aws.refuse('GetCallerIdentity', error, said);
   const { code, output } = await operator.run(deploy);
-  expect(output).toBe(
-    'AWS refuses the credentials: The security token is expired. Sign in again.\n',
-  );
+  expect(output).toContain(`AWS refuses the credentials: ${said} ${advice}`);
   expect(code).toBe(1);
 });
 

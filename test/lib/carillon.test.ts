@@ -10,6 +10,7 @@ import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sns from 'aws-cdk-lib/aws-sns';
 import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { Construct } from 'constructs';
 import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/infrastructure/stack-name.ts';
 import { outputOf, tableNames } from '../../contract/infrastructure/tables.ts';
 import { functionNames } from '../../contract/wire/routes.ts';
@@ -331,9 +332,26 @@ describe('in a network', () => {
     }
   });
 
+  test('an empty list of security groups is as absent: all functions share one', () => {
+    const other = userStack();
+    const vpc = new ec2.Vpc(other, 'Vpc');
+    new Carillon(other, 'Push', {
+      ...{ vapidSubject, alarmEmail: 'none', vpc, securityGroups: [] },
+    });
+    expect(resourcesIn(other)('AWS::EC2::SecurityGroup')).toHaveLength(1);
+  });
+
   test('without one, no function has a network and no role the rights', () => {
     expect(JSON.stringify(plain.toJSON())).not.toMatch(/VpcConfig|ec2:/);
   });
+});
+
+test('the label of an API is cut to the 128 characters that are allowed', () => {
+  const stack = userStack();
+  const scope = new Construct(stack, 'x'.repeat(150));
+  new Carillon(scope, 'Push', { vapidSubject, alarmEmail: 'none' });
+  const [[, properties] = []] = resourcesIn(stack)('AWS::ApiGatewayV2::Api');
+  expect(JSON.parse(properties!).Name).toHaveLength(128);
 });
 
 test.each([

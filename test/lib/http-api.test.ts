@@ -187,6 +187,22 @@ test('with a domain, it is the address, and that of the API is disabled', () => 
   });
 });
 
+test('a domain that moves to another stack takes only its own resources along', () => {
+  const stack = synthesize({ domainName, certificateArn, hostedZoneId: 'Z0123456789' });
+  const typesOf = ({ template: its }: typeof stack) =>
+    Object.entries(its.toJSON().Resources as Record<string, { Type: string }>);
+  const without = new Map(typesOf(service).map(([id, { Type }]) => [id, Type]));
+  const own = typesOf(stack).filter(([id, { Type }]) => without.get(id) !== Type);
+  expect(typesOf(stack)).toHaveLength(without.size + own.length);
+  expect(new Set(own.map(([, { Type }]) => Type))).toEqual(
+    new Set([
+      'AWS::ApiGatewayV2::DomainName',
+      'AWS::ApiGatewayV2::ApiMapping',
+      'AWS::Route53::RecordSet',
+    ]),
+  );
+});
+
 test('with a hosted zone, the domain has records of both types', () => {
   const stack = synthesize({ domainName, certificateArn, hostedZoneId: 'Z0123456789' });
   for (const Type of ['A', 'AAAA']) {

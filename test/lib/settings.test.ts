@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Aws } from 'aws-cdk-lib';
 import { defaultLimits } from '../../contract/wire/limits.ts';
 import { readSettings, SettingsError } from '../../lib/settings.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
@@ -329,4 +330,30 @@ test('each invalid origin has its own line', () => {
   expect(
     mistakesOf({ extraPushOrigins: 'https://a.example/,https://b.example,nonsense' }),
   ).toHaveLength(2);
+});
+
+test.each([
+  [{}, 'region eu-west-1, the stack in us-east-1'],
+  [{ region: 'eu-west-1' }, 'account 123456789012, the stack in 210987654321'],
+  [
+    { region: 'eu-west-1', accountId: '123456789012', partition: 'aws-cn' },
+    'partition aws, the stack in aws-cn',
+  ],
+])('an ARN of elsewhere than %j is refused', (there, message) => {
+  const location = { region: 'us-east-1', accountId: '210987654321', partition: 'aws', ...there };
+  const arns = {
+    alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms',
+    domainName: 'push.carillon.net',
+    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1a',
+  };
+  for (const name of ['alarmTopicArn', 'certificateArn']) {
+    expect(() => readSettings({ vapidSubject, ...arns }, location)).toThrow(
+      `setting ${name} is in the ${message}`,
+    );
+  }
+  const own = { region: 'eu-west-1', accountId: '123456789012', partition: 'aws' };
+  const unknown = { region: Aws.REGION, accountId: Aws.ACCOUNT_ID };
+  for (const known of [own, unknown, {}]) {
+    expect(readSettings({ vapidSubject, ...arns }, known)).toMatchObject(arns);
+  }
 });

@@ -13,8 +13,8 @@ const extraOrigin = 'https://ntfy.example.com';
 const visited = ['https://web.push.apple.com', 'https://wns2-a.notify.windows.com', extraOrigin];
 const visitorsEach = 1000;
 
-/** What anybody can subscribe: an endpoint at a host that nobody knows, and what the host does. */
-const strangers: Readonly<Record<string, readonly [hosts: number, conduct: Conduct]>> = {
+/** What anybody can subscribe: an endpoint at a host that nobody knows, or at one that visitors use; and what becomes of pushes to it. */
+const strangers: Readonly<Record<string, readonly [hosts: number | string, conduct: Conduct]>> = {
   'one silent host': [1, {}],
   'many silent hosts': [Number.POSITIVE_INFINITY, {}],
   'one host that refuses': [1, { status: 403 }],
@@ -25,7 +25,16 @@ const strangers: Readonly<Record<string, readonly [hosts: number, conduct: Condu
     { status: 429, headers: { 'retry-after': '3600' } },
   ],
   // Each byte just in time.
+  'one host that drips': [1, { status: 201, after: 9900 }],
   'many hosts that drip': [Number.POSITIVE_INFINITY, { status: 201, after: 9900 }],
+  'one host that does not exist': [1, { isUnknownHost: true }],
+  'an extra origin that throttles them': [
+    extraOrigin,
+    { status: 429, headers: { 'retry-after': '3600' } },
+  ],
+  'an extra origin that has no room for them': [extraOrigin, { status: 507 }],
+  'an extra origin that refuses them': [extraOrigin, { status: 403 }],
+  'many hosts that do not exist': [Number.POSITIVE_INFINITY, { isUnknownHost: true }],
 };
 
 /** How many subscribers of each push service that visitors use are pushed to, and ms until nine tenths of them are. */
@@ -33,7 +42,7 @@ async function reached(
   seed: number,
   respondsAsync: boolean,
   number: number,
-  [hosts, conduct]: readonly [number, Conduct],
+  [hosts, conduct]: readonly [number | string, Conduct],
 ) {
   const random = new Random(seed);
   const unique = (one: Recipient): Recipient => ({
@@ -41,12 +50,18 @@ async function reached(
     endpointHash: Buffer.from(Array.from({ length: 32 }, () => random.integer(0, 255))),
   });
   const junk = Array.from({ length: number }, (_, index) => {
-    const host = `https://h${index % hosts}.${index % 2 && hosts > 1 ? 'notify.windows' : 'push.apple'}.com`;
+    const isOne = hosts === 1;
+    const host =
+      typeof hosts === 'string'
+        ? `${hosts}/invented`
+        : `https://h${index % hosts}.${index % 2 && !isOne ? 'notify.windows' : 'push.apple'}.com`;
     return recipientsAt(host, 1)[0]!;
   });
   const audience = [...visited.flatMap((origin) => recipientsAt(origin, visitorsEach)), ...junk];
-  const conductOf = ({ origin }: PushRequest): Conduct =>
-    visited.includes(origin) ? { status: 201, after: random.between(60, 120) } : conduct;
+  const isVisitors = ({ origin, path }: PushRequest) =>
+    visited.includes(origin) && !path.startsWith('/invented');
+  const conductOf = (request: PushRequest): Conduct =>
+    isVisitors(request) ? { status: 201, after: random.between(60, 120) } : conduct;
   const setup = deliverySetup({
     audience: audience.map(unique),
     overrides: {
@@ -77,7 +92,9 @@ async function reached(
   const pushing = virtualPushing(conductOf, { extraOrigins: [extraOrigin] }, time);
   await setup.send({ respondAsync: respondsAsync });
   if (respondsAsync) await time.until(time.sleep(50 * minute));
-  const perOrigin = visited.map((origin) => pushing.pushes.filter((one) => one.origin === origin));
+  const perOrigin = visited.map((origin) =>
+    pushing.pushes.filter((one) => one.origin === origin && isVisitors(one)),
+  );
   const times = perOrigin.flat().map(({ at }) => at - startsAt);
   times.sort((one, other) => one - other);
   return {

@@ -84,6 +84,26 @@ test('of a registration, the newest worker and its scope are used', () => {
   });
 });
 
+test.each([
+  [undefined, ['de-CH', 'en-US'], 'de-CH'],
+  [undefined, ['de_DE', 'en-US'], 'en-US'],
+  [undefined, ['', 'en-US@posix'], undefined],
+  [undefined, [`de-${'abcdefgh-'.repeat(5)}x`, 'fr'], 'fr'],
+  ['pt-br', ['de'], 'pt-BR'],
+  [null, ['de'], null],
+  [['nb', 'en'] as never, ['de'], 'nb'],
+])(
+  'with the option %j, of %j a browser registers the language %s',
+  (locale, languages, expected) => {
+    const { choice } = readOptions({ ...options, locale }, page, site, languages);
+    expect(choice.locale).toBe(expected);
+  },
+);
+
+test.each(['pt_BR', 'x', 7 as never])('the locale %j is refused', (locale) => {
+  expect(() => readOptions({ ...options, locale }, page, site)).toThrow('locale');
+});
+
 test('an optional member may be undefined', () => {
   const { baseUrl, projectId, applicationServerKey, ...optional } = everyOption;
   const undefinedOnes = Object.fromEntries(Object.keys(optional).map((name) => [name, undefined]));

@@ -196,7 +196,7 @@ export function randomScenario(world: World): Scenario {
     commands,
     pushesPerSecond: isSlow
       ? subscribers / slowDeliverySeconds
-      : functionPace * random.pick([1, 2, 8, 16]),
+      : functionPace * random.pick([1, 1, 2, 8]),
     isSlow,
     projectDeletedAt,
   };

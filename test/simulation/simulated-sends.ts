@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 interface SimulatedSends {
   readonly runs: number;
   readonly pushes: number;
-  /** Runs in which a slice was stored, or a function died, between two pushes of one chunk. */
+  /** Runs in which a slice was stored, or a function stood still or died, between two pushes of one chunk. */
   readonly runsWithinChunks: number;
   /** Runs in which each fault happened. */
   readonly runsWith: ReadonlyMap<Fault, number>;
@@ -52,7 +52,7 @@ export async function simulateSends(
   return { runs, pushes, runsWithinChunks, runsWith, coverages };
 }
 
-/** Whether a save or a death of a run falls into a chunk: between two pushes, and not with a claim. */
+/** Whether a save, a pause or a death of a run falls into a chunk: between two pushes, and not with a claim. */
 function isWithinChunk({ attempts, slices, ended }: World): boolean {
   const times = new Map<string, number[]>();
   for (const { run, startedAt } of attempts) {
@@ -69,7 +69,11 @@ function isWithinChunk({ attempts, slices, ended }: World): boolean {
       return isSave && by !== undefined && isDuring(by, at);
     }),
   );
-  return isSaved || [...times.keys()].some((run) => ended.get(run)?.death !== undefined);
+  const isDisturbed = [...times.keys()].some((run) => {
+    const { death, pause } = ended.get(run)!;
+    return death !== undefined || (pause !== undefined && isDuring(run, pause.from));
+  });
+  return isSaved || isDisturbed;
 }
 
 /** The figures of simulated sends, line by line. */
@@ -83,7 +87,7 @@ export function described(simulated: SimulatedSends): string {
     return `${percent(judged, all).padStart(8)} of ${all}: ${name}. Not: ${reasons.join('; ') || '–'}`;
   });
   return [
-    `${runs} runs, ${pushes} pushes. A save or a death falls into a chunk in ${percent(runsWithinChunks, runs)}.`,
+    `${runs} runs, ${pushes} pushes. A save, a pause or a death falls into a chunk in ${percent(runsWithinChunks, runs)}.`,
     'Runs with each fault:',
     ...faults,
     'What each invariant has judged:',

@@ -273,6 +273,21 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect(bodies).toMatchObject([{ channels: [`category-${sport}`] }]);
       expect((await announced.view(id)).text).toContain('none of its categories');
     });
+
+    test('goes to readers of its language, with a plugin that has the languages of posts', async () => {
+      await publish({ post_title: 'in at' });
+      await publish({ post_title: 'in en' });
+      await publish();
+      await announced.runEvents();
+      const bodies = announced.sends().map(({ body }) => JSON.parse(body));
+      // Another language of the site is German too.
+      const locales = bodies.map((body) => [body.title, body.locales]);
+      expect(locales.sort()).toEqual([
+        ['News', undefined],
+        ['in at', ['de-AT']],
+        ['in en', ['en']],
+      ]);
+    });
   });
 
   describe('a person', () => {
@@ -513,4 +528,9 @@ const testPlugin = `<?php
   add_filter('use_block_editor_for_post', fn ($uses) => $uses && !isset($_GET['classic']));
   add_filter('carillon_should_announce', fn ($should, $post) => $post->post_title !== 'Not this one', 10, 2);
   add_filter('carillon_notification', fn ($fields, $post) => $post->post_title === 'With a filter'
-      ? ['title' => 'Filtered', 'requireInteraction' => true] : $fields, 10, 2);`;
+      ? ['title' => 'Filtered', 'requireInteraction' => true] : $fields, 10, 2);
+  // As WPML has them.
+  add_filter('wpml_active_languages', fn () => array_map(fn ($locale) => ['default_locale' => $locale],
+      ['de' => 'de_DE', 'at' => 'de_AT', 'en' => 'en_US']));
+  add_filter('wpml_element_language_code', fn ($none, $element) =>
+      sscanf(get_the_title($element['element_id']), 'in %s')[0] ?? null, 10, 2);`;

@@ -25,7 +25,7 @@ add_filter('plugin_action_links_' . plugin_basename(FILE), function (array $link
 });
 
 add_action('admin_init', function () {
-    $text = __('Visitors who turn notifications on are registered with our push service. It stores the address that the maker of their browser gives them for this purpose, keys for encryption, and what they have chosen to receive. Whether a notification was shown and clicked is counted, without a name. All of this is deleted when they turn notifications off.', 'carillon');
+    $text = __('Visitors who turn notifications on are registered with our push service. It stores the address that the maker of their browser gives them for this purpose, keys for encryption, what they have chosen to receive, and the language of the page. Whether a notification was shown and clicked is counted, without a name. All of this is deleted when they turn notifications off.', 'carillon');
     wp_add_privacy_policy_content('Carillon', wp_kses_post(wpautop($text)));
 });
 

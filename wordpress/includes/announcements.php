@@ -205,6 +205,7 @@ function notification(\WP_Post $post): array {
         'icon' => get_site_icon_url(192),
         'image' => get_the_post_thumbnail_url($post, 'large'),
         'channels' => channels($post),
+        'locales' => locales($post),
     ];
     $is_sent = fn ($value, string $name): bool => $value && (!in_array($name, ['url', 'icon', 'image'], true) || preg_match('~^https?://.{1,2000}$~', $value));
     return apply_filters('carillon_notification', array_filter($fields, $is_sent, ARRAY_FILTER_USE_BOTH), $post);
@@ -214,6 +215,19 @@ function notification(\WP_Post $post): array {
 function plain(string $html): string {
     $text = html_entity_decode(wp_strip_all_tags($html), ENT_QUOTES | ENT_HTML5, 'UTF-8');
     return str_replace('{{', "{\u{2060}{", (string) preg_replace('/^[\p{Z}\p{C}]+|[\p{Z}\p{C}]+$/u', '', $text));
+}
+
+/** The language of a post, with Polylang or WPML: as far as it differs from the other languages of the site. */
+function locales(\WP_Post $post): array {
+    if (function_exists('pll_get_post_language')) {
+        [$own, $all] = [pll_get_post_language($post->ID, 'w3c'), pll_languages_list(['fields' => 'w3c'])];
+    } else {
+        $all = wp_list_pluck(apply_filters('wpml_active_languages', null) ?: [], 'default_locale');
+        $own = $all[apply_filters('wpml_element_language_code', null, ['element_id' => $post->ID, 'element_type' => $post->post_type])] ?? '';
+    }
+    $own = str_replace('_', '-', (string) $own);
+    $language = (string) strtok($own, '-');
+    return $own ? [count(preg_grep("/^$language(?![a-z])/", $all)) > 1 ? $own : $language] : [];
 }
 
 /** The channels of a post: those of its categories, and of the categories above them, that visitors can choose. */

@@ -14,6 +14,7 @@ import {
 import { useState } from 'react';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import { channelPattern } from '../../../contract/wire/formats.ts';
+import { canonicalTag, lookupTag } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { type AudienceCounts, byCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
@@ -265,7 +266,9 @@ export function audienceSize(
   const part = found / whole;
   const isSample = whole < subscribers;
   const isMaximum =
-    parts.length > 1 || linesOf(form.channels).length > 1 || parts.includes(undefined);
+    parts.length > 1 ||
+    [form.channels, form.locales].some((lines) => linesOf(lines).length > 1) ||
+    parts.includes(undefined);
   // None in a sample is not none at all.
   if (part === 0 && isSample) return { precision: '', number: 'a few', noun, part };
   if (part === 0) return exactly(0, 'subscriber', 'No subscriber meets this.');
@@ -281,11 +284,15 @@ function exactly(count: number, noun: string, nobody?: string): AudienceSize {
 /** How many of the sample meet a condition. Undefined: it does not say. */
 function countOfSample(name: FieldName, form: SendForm, sample: AudienceCounts) {
   if (name === 'seenWithinDays') return sample.seenWithinDays[form.seenWithinDays as '7'];
-  const chosen = linesOf(form.channels);
-  const isCut = Object.keys(sample.channels).length >= limits.sampled;
-  const isUnknown = isCut && chosen.some((one) => !Object.hasOwn(sample.channels, one));
-  if (name !== 'channels' || isUnknown) return undefined;
-  return chosen.reduce((sum, one) => sum + (sample.channels[one] ?? 0), 0);
+  if (name !== 'channels' && name !== 'locales') return undefined;
+  const counts = sample[name];
+  const chosen = linesOf(form[name]).map((one) => {
+    const tag = name === 'locales' ? canonicalTag(one) : undefined;
+    return tag === undefined ? one : lookupTag(tag);
+  });
+  const isCut = Object.keys(counts).length >= limits.sampled;
+  if (isCut && chosen.some((one) => !Object.hasOwn(counts, one))) return undefined;
+  return chosen.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
 }
 
 /** `about 2,900`, `2 users`, as buttons have it: that they are subscribers is understood. */

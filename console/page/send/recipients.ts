@@ -9,7 +9,7 @@ export type Recipient = NonNullable<SendRequest['recipients']>[number];
 interface Table {
   /** Of the values: the first row, without the column of the user ids. */
   readonly names: readonly string[];
-  /** The name of that column. */
+  /** The name of that column, if it is called otherwise. */
   readonly idName?: string;
   readonly recipients: Recipient[];
   /** What is wrong with its form, as a sentence without an end. */
@@ -43,7 +43,8 @@ export function readTable(text: string): Table {
       userId: cells[idAt]!,
       values: Object.fromEntries(names.map((name, at) => [name, valuesOf(cells)[at]])),
     }));
-    return { names, recipients, idName: header[idAt]! };
+    const idName = header[idAt];
+    return { names, recipients, ...(idName && claimOf(idName) < sure && { idName }) };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const issue = error.code === 'CSV_QUOTE_NOT_CLOSED' ? unclosed : quoted;

@@ -11,11 +11,25 @@ import {
 import { createContext, type ReactNode, useContext } from 'react';
 import { countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
+import { canonicalTag, lookupTag } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
+import { byCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
+import { useProject } from '../calls.ts';
+import { estimateText } from '../format.ts';
 import { useSession } from '../session.ts';
 import { Hint } from '../view.tsx';
-import { type ButtonForm, buttonFields, emptyButton, fieldAt, fields } from './send-form.ts';
+import {
+  type ButtonForm,
+  buttonFields,
+  emptyButton,
+  emptyTranslation,
+  fieldAt,
+  fields,
+  languageName,
+  type TranslationForm,
+  translatedNames,
+} from './send-form.ts';
 
 /** What is wrong with the form. Empty until the first attempt to send. */
 export const IssuesContext = createContext<readonly Issue[]>([]);
@@ -75,6 +89,7 @@ export function SendField({ name }: { readonly name: FieldName }) {
   if (typeof value === 'string') {
     return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
   }
+  if (name === 'translations') return <TranslationFields />;
   if (typeof value !== 'boolean') return <ButtonFields />;
   return (
     <Checkbox
@@ -131,6 +146,7 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     pos: 'relative' as const,
     placeholder,
     spellCheck: isProse,
+    dir: isProse ? 'auto' : undefined,
     autoCapitalize: isProse ? undefined : 'none',
   };
   if (lines !== undefined)
@@ -144,6 +160,96 @@ function TextField({ path, value, onChange }: TextFieldProps) {
   );
 }
 
+/** The notification in other languages. */
+function TranslationFields() {
+  const { draft, change } = useSession().writing;
+  const { sample, subscribers = 0 } = useProject().data ?? {};
+  const { translations } = draft.form;
+  const ofAll = useContext(IssuesContext).filter(
+    ({ path }) => fieldAt(path) === fields.translations,
+  );
+  const issue = issueAt(ofAll, 'translations');
+  const set = (index: number, changes: Partial<TranslationForm>) =>
+    change({
+      translations: translations.map((one, at) => (at === index ? { ...one, ...changes } : one)),
+    });
+  const counts = sample === undefined ? [] : byCount(sample.locales);
+  const readers = (tag: string) => {
+    const known = canonicalTag(tag.trim());
+    const found = sample?.locales[known === undefined ? '' : lookupTag(known)];
+    return found === undefined || sample === undefined || known === undefined
+      ? ''
+      : `${languageName(known)}: about ${estimateText(found, sample.subscribers, subscribers)} subscribers`;
+  };
+  return (
+    <Stack gap="sm" align="start">
+      {issue !== undefined && (
+        <Text
+          c="var(--mantine-color-error)"
+          id={fieldId('translations')}
+          data-invalid
+          tabIndex={-1}
+        >
+          {issue}
+        </Text>
+      )}
+      {translations.map((one, index) => (
+        <Fields key={index} legend={one.tag.trim() ? languageName(one.tag.trim()) : 'A language'}>
+          <TextInput
+            id={fieldId(`translations[${index}].tag`)}
+            label="Language"
+            description={
+              readers(one.tag) || 'A tag such as de or pt-BR. Its readers get what you write here.'
+            }
+            value={one.tag}
+            spellCheck={false}
+            autoCapitalize="none"
+            list="languages"
+            onChange={(event) => set(index, { tag: event.currentTarget.value })}
+          />
+          {translatedNames.map((name) => (
+            <TextField
+              key={name}
+              path={`translations.${one.tag.trim()}.${name}`}
+              value={one[name]}
+              onChange={(text) => set(index, { [name]: text })}
+            />
+          ))}
+          <Button
+            variant="subtle"
+            color="bad"
+            style={{ alignSelf: 'start' }}
+            onClick={() => {
+              change({ translations: translations.filter((_, at) => at !== index) });
+              // The pressed button is gone.
+              document.getElementById(addLanguageId)?.focus();
+            }}
+          >
+            Remove this language
+          </Button>
+        </Fields>
+      ))}
+      <datalist id="languages">
+        {counts.map(([tag]) => (
+          <option key={tag} value={tag} label={languageName(tag)} />
+        ))}
+      </datalist>
+      <Button
+        variant="default"
+        id={addLanguageId}
+        aria-disabled={translations.length >= limits.translations}
+        onClick={() => {
+          if (translations.length < limits.translations)
+            change({ translations: [...translations, emptyTranslation] });
+        }}
+      >
+        Add a language
+      </Button>
+    </Stack>
+  );
+}
+
+const addLanguageId = 'add-language';
 const addButtonId = 'add-action';
 
 /** The name tells the buttons apart for the sender's own code. Who writes here need not know it. */

@@ -81,11 +81,20 @@ export const fields = fieldsOf(sendFields, fieldTexts);
 /** The fields of one button. */
 export const buttonFields = fieldsOf(contentFields.actions.members, fieldTexts.actions.members);
 
-/** @param path of the contract: `title`, `userIds[3]`, `recipients[1].values.name` or `actions[0].title`. */
+/** Members of a translation that have a control. Others of one that was sent are kept. */
+export const translatedNames = ['title', 'body', 'url'] as const;
+
+/**
+ * @param path of the contract: `title`, `userIds[3]`, `recipients[1].values.name`, `actions[0].title` or
+ *   `translations.de.title`.
+ */
 export function fieldAt(path: string): FormField | undefined {
   const [name = '', , member] = path.split(/[.[]/);
+  const isTranslated = translatedNames.some((one) => one === member);
   const [rows, key] =
-    name === 'actions' && member !== undefined ? [buttonFields, member] : [fields, name];
+    name === 'actions' && member !== undefined
+      ? [buttonFields, member]
+      : [fields, name === 'translations' && isTranslated ? member! : name];
   return new Map<string, FormField>(Object.entries(rows)).get(key);
 }
 
@@ -98,7 +107,9 @@ type ValueOf<Kind> = Kind extends 'flag'
   ? boolean
   : Kind extends 'list'
     ? readonly ButtonForm[]
-    : string;
+    : Kind extends 'translations'
+      ? readonly TranslationForm[]
+      : string;
 
 /**
  * Values of the form. A field of the contract without a row in the table does not compile. What was entered for one
@@ -120,6 +131,14 @@ export type ButtonForm = Readonly<Record<keyof typeof buttonFields, string>>;
 
 export const emptyButton: ButtonForm = { title: '', action: '', url: '', icon: '' };
 
+/** A language, with what its readers get. */
+export interface TranslationForm
+  extends Readonly<Record<(typeof translatedNames)[number], string>> {
+  readonly tag: string;
+}
+
+export const emptyTranslation: TranslationForm = { tag: '', title: '', body: '', url: '' };
+
 export const emptySendForm = {
   ...Object.fromEntries(fieldNames.map((name) => [name, emptyValue(fields[name])])),
   to: 'everyone',
@@ -127,9 +146,9 @@ export const emptySendForm = {
   isNarrowed: false,
 } as unknown as SendForm;
 
-function emptyValue(field: FormField): boolean | string | readonly ButtonForm[] {
-  if (field.kind === 'flag') return field.default === true;
-  return field.kind === 'list' ? [] : '';
+function emptyValue({ kind, ...field }: FormField): boolean | string | readonly [] {
+  if (kind === 'flag') return field.default === true;
+  return kind === 'list' || kind === 'translations' ? [] : '';
 }
 
 /** The form before anything is typed. For the local stack it has an example; real subscribers never get one. */
@@ -148,7 +167,7 @@ interface Conversion {
   /** From the form. A text that is no such value becomes one that the schema refuses. */
   readonly read: (text: string) => unknown;
   /** Into the form. */
-  readonly write: (value: never) => string;
+  readonly write: (value: never) => string | readonly TranslationForm[];
 }
 
 /** Kinds whose texts the request has as other values. */
@@ -156,7 +175,11 @@ const conversions: Readonly<Partial<Record<FormField['kind'], Conversion>>> = {
   number: { read: Number, write: String },
   time: { read: timestampOf, write: localTime },
   object: { read: jsonOf, write: (value) => JSON.stringify(value, null, 2) },
-  translations: { read: jsonOf, write: JSON.stringify },
+  translations: {
+    read: String,
+    write: (translations: NonNullable<NotificationContent['translations']>) =>
+      Object.entries(translations).map(([tag, one]) => ({ ...emptyTranslation, ...one, tag })),
+  },
   lines: { read: linesOf, write: (lines: readonly string[]) => lines.join('\n') },
   table: { read: (table) => readTable(table).recipients, write: () => '' },
 };
@@ -184,6 +207,11 @@ function ownIssues(form: SendForm, body: object): readonly Issue[] {
   // Somebody who wants a part of the subscribers must not reach everyone.
   const isForAll = form.to === 'some' && !hasConditions(conditionsOf(body));
   if (isForAll) return [{ path: 'channels', message: 'Choose a channel or a last visit' }];
+  const tags = form.translations.map(({ tag }) => tag.trim());
+  if (tags.includes('')) return [{ path: 'translations', message: 'Enter each language' }];
+  if (new Set(tags).size < tags.length) {
+    return [{ path: 'translations', message: 'Write each language once' }];
+  }
   if (form.to !== 'users' || !form.isPersonal) return [];
   const used = placeholdersIn(body as NotificationContent);
   const message = tableIssue(form.recipients, used);
@@ -228,7 +256,12 @@ function memberOf(form: SendForm, name: FieldName): unknown {
   if (group === 'To' && (form.to !== 'users' || name !== usersField(form))) return undefined;
   if (group === 'Only some of them' && !isConditional(form)) return undefined;
   if (typeof value === 'boolean') return value === emptySendForm[name] ? undefined : value;
-  if (typeof value !== 'string') return value.length > 0 ? value.map(withoutBlank) : undefined;
+  if (typeof value !== 'string') {
+    if (value.length === 0) return undefined;
+    return name === 'translations'
+      ? translationsOf(form.translations)
+      : form.actions.map(withoutBlank);
+  }
   if (value.trim() === '' && blank === undefined) return undefined;
   return conversions[kind]?.read(value) ?? value.trim();
 }
@@ -282,12 +315,42 @@ function textOf({ kind, choices, unit = '' }: FormField, value: unknown): string
   if (kind === 'time') return timeText(String(value));
   if (kind === 'object') return JSON.stringify(value);
   if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join(', ');
+  if (kind === 'translations') return Object.entries(Object(value)).map(translationText).join('; ');
   return choices?.[String(value)] ?? [value, unit].join(' ').trimEnd();
+}
+
+function translationText([tag, one]: [string, unknown]): string {
+  const { title, body, url }: Partial<TranslationForm> = Object(one);
+  return `${languageName(tag)}: ${[title, body, url].filter((text) => text).join(', ')}`;
+}
+
+/** `German (de)`, for a tag that people may not know. */
+export function languageName(tag: string): string {
+  try {
+    const name = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(tag);
+    return name === undefined ? tag : `${name} (${tag})`;
+  } catch {
+    return tag;
+  }
 }
 
 function buttonText({ title, url, icon }: Partial<ButtonForm>): string {
   const details = [url, icon].filter((text) => text).join(', ');
   return details === '' ? title! : `${title} (${details})`;
+}
+
+/** What is blank is not translated. */
+function translationsOf(translations: readonly TranslationForm[]) {
+  return Object.fromEntries(
+    translations.map(({ tag, ...members }) => [
+      tag.trim(),
+      Object.fromEntries(
+        Object.entries(members)
+          .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
+          .filter(([, value]) => value !== ''),
+      ),
+    ]),
+  );
 }
 
 /** Fields that must not be blank stay. */

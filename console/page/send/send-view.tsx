@@ -17,6 +17,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
+import { canonicalTag, languagesOf } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
 import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
@@ -40,6 +41,7 @@ import {
   fieldAt,
   fields,
   isIn,
+  languageName,
   namesIn,
   type Recipient,
   readSendForm,
@@ -49,8 +51,9 @@ import {
 } from './send-form.ts';
 
 const audienceGroups: readonly FieldGroup[] = ['To', 'Only some of them'];
+const messageGroups: readonly FieldGroup[] = ['Message', 'Languages'];
 const optionGroups = fieldGroups.filter(
-  (group) => group !== 'Message' && !audienceGroups.includes(group),
+  (group) => !messageGroups.includes(group) && !audienceGroups.includes(group),
 );
 
 /** Writes and sends a notification: first what, then to whom. */
@@ -63,6 +66,7 @@ export function SendView() {
   const project = counted.data;
   const { notification, issues } = readSendForm(form);
   const [index, setIndex] = useState(0);
+  const [language, setLanguage] = useState(0);
   const recipients = notification.recipients ?? [];
   const at = Math.min(index, Math.max(0, recipients.length - 1));
   const recipient = recipients[at];
@@ -152,10 +156,20 @@ export function SendView() {
     ask(questionOf(known, await writing.otherDoubt()));
   }
 
-  const bytes = messageBytes(shown, location.origin, projectId);
+  const languages = inLanguages(shown);
+  const languageAt = Math.min(language, languages.length - 1);
+  const { tag, content: inLanguage } = languages[languageAt]!;
+  const bytes = Math.max(
+    ...languages.map(({ content }) => messageBytes(content, location.origin, projectId)),
+  );
   const preview = (
     <Box mih="8rem" style={{ overflowY: 'auto' }}>
-      <PlatformPreview notification={shown} />
+      <PlatformPreview notification={inLanguage} />
+      {languages.length > 1 && (
+        <Step at={languageAt} of={languages.length} what="language" onStep={setLanguage}>
+          {tag === undefined ? 'All other languages' : languageName(tag)}
+        </Step>
+      )}
       {recipient !== undefined && (
         <Step at={at} of={recipients.length} what="recipient" onStep={setIndex}>
           <bdi>{recipient.userId}</bdi>
@@ -220,7 +234,11 @@ export function SendView() {
         <IssuesContext.Provider value={shownIssues}>
           <div>
             <Section title="Message" isLocked={isLocked}>
-              <SendFields group="Message" />
+              {messageGroups.map((group) => (
+                <Box key={group} mb="md">
+                  <SendFields group={group} />
+                </Box>
+              ))}
             </Section>
             {!isWide && <Section>{preview}</Section>}
             <Section title="Audience" isLocked={isLocked}>
@@ -500,6 +518,12 @@ function optionsText(form: SendForm): string {
 
 function issuesIn(error: unknown): readonly Issue[] {
   return (error instanceof CarillonError && error.issues) || [];
+}
+
+/** The notification in each of its languages, as far as these are written. */
+function inLanguages({ translations = {}, ...notification }: SendRequest) {
+  const known = Object.entries(translations).filter(([tag]) => canonicalTag(tag) !== undefined);
+  return languagesOf<SendRequest>({ ...notification, translations: Object.fromEntries(known) }).all;
 }
 
 /** The notification for one user only. Placeholders get the values of the recipient in the preview. */

@@ -303,11 +303,15 @@ interface ErrorResponse {
   readonly response: object;
 }
 
-/** API Gateway's, before it looks for a route. Its body is not documented by AWS. */
+/** Of API Gateway, before it looks for a route. Without a schema, generated clients would lose the types of all errors. */
 const headersTooLarge: ErrorResponse = {
   status: 431,
   name: 'HeadersTooLargeResponse',
-  response: { description: 'API Gateway: the request line with the headers is over 10,240 bytes.' },
+  response: {
+    description:
+      'API Gateway: the request line with the headers is over 10,240 bytes. AWS documents the limit, not the response: the body may be empty.',
+    content: { 'application/json': { schema: refTo(gatewaySchema) } },
+  },
 };
 
 /** The error responses of a route by status. */

@@ -15,12 +15,12 @@ interface Group<Item> {
   written: Promise<void>;
 }
 
-/** Milliseconds after which a batch is written that is not full: it does not wait for a slow push service. */
+/** Milliseconds after which a batch is written although it is not full: nothing waits for a slow push service. */
 const batchMs = 1000;
 
 /**
- * Writes to the database in batches, while pushes continue. Batches of one group follow each other, because they
- * would conflict; groups are written in parallel.
+ * Writes to the database in batches, while pushes continue. Batches of one group are written one after another, because
+ * they would conflict; groups are written in parallel.
  */
 export class Batches<Item> {
   readonly #options: BatchesOptions<Item>;

@@ -1,11 +1,11 @@
-/** Pushes that are judged together, and ms for which a mark counts. */
+/** How many pushes are judged together, and how long a mark counts. */
 export const goneLimits = {
-  /** Pushes below which a push service is believed, and above which all that wait is decided. */
+  /** Of fewer pushes, the push service is believed; after the most, all that waits is decided. */
   leastPushes: 50,
   mostPushes: 200,
-  /** A push service that is wrong may be so for most of a day. */
+  /** A fault of a push service may last most of a day. */
   markCountsAfterMs: 20 * 60 * 60_000,
-  /** So that two faults of a push service within weeks are not taken for one truth. */
+  /** Two faults of a push service weeks apart must not confirm each other. */
   markCountsForMs: 14 * 24 * 60 * 60_000,
 } as const;
 
@@ -23,11 +23,11 @@ export const goneLimits = {
 export class GoneInMasses<Item> {
   readonly #decide: (item: Item, isDoubtful: boolean) => void;
   #waiting: Item[] = [];
-  /** Pushes of the present part. */
+  /** Pushes in the current part. */
   #pushes = 0;
-  /** Those at its end that are gone, without another response between them. */
+  /** How many of its last pushes in a row are gone. */
   #goneInARow = 0;
-  /** Whether each of the latest pushes said so. */
+  /** Of each of the latest pushes, whether it is gone. */
   readonly #latest: boolean[] = [];
   #next = 0;
 
@@ -58,7 +58,7 @@ export class GoneInMasses<Item> {
     else if (this.#pushes >= mostPushes) this.#end(true, 0);
   }
 
-  /** Decides about all that waits: there are no more pushes. */
+  /** Decides about all that waits. No further push follows. */
   finish(): void {
     const { leastPushes } = goneLimits;
     const judged = this.#latest.filter(Boolean).length;
@@ -77,7 +77,7 @@ export class GoneInMasses<Item> {
   }
 }
 
-/** What the mark of a doubtful subscription says, which has the time (epoch ms) since when it was reported as gone. */
+/** What the mark of a doubtful subscription says. @param goneSince since when it was reported as gone: epoch ms. */
 export function markAt(goneSince: number | undefined, now: number): 'absent' | 'young' | 'counts' {
   const { markCountsAfterMs, markCountsForMs } = goneLimits;
   if (goneSince === undefined || now > goneSince + markCountsForMs) return 'absent';

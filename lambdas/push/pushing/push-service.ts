@@ -15,13 +15,13 @@ import {
 export interface InFlightLimits {
   readonly overall: number;
   readonly perPushService: number;
-  /** The same for the hosts together that are not known by name: they may be silent. */
+  /** The same for all hosts together that are not known by name: they may be silent. */
   readonly others: number;
   /** The limit that a push service begins with, and the lowest one for a slow push service. */
   readonly initial: number;
   /** The lowest limit for a push service whose pushes fail. */
   readonly minimum: number;
-  /** A push service that refuses this many pushes in a row, and all in flight, pauses as a whole. */
+  /** A push service that refuses at least this many pushes in a row, and all in flight, pauses as a whole. */
   readonly refusalsInARow: number;
   /** Time-outs in a row after which a host that is not known by name is given up. */
   readonly timeoutsInARow: number;
@@ -37,7 +37,7 @@ export const inFlight: InFlightLimits = {
   others: 8,
   initial: 32,
   minimum: 4,
-  refusalsInARow: 8,
+  refusalsInARow: 100,
   timeoutsInARow: 3,
 };
 
@@ -50,17 +50,23 @@ export interface ServiceOutcome {
   readonly unknownHosts: number;
 }
 
+/**
+ * Anybody can subscribe endpoints that are refused. If they are nine of ten, a row of this many times the pushes
+ * of which one is accepted comes by chance once in e¹² = 160,000 responses.
+ */
+const unlikelyRow = 12;
+
 /** Milliseconds within which a healthy push service responds. */
 export const promptMs = 1000;
 
 /**
- * One push service of a pusher: what waits for it, and how many pushes to it may be in flight. That limit adapts to its
- * responses: one more after each prompt one, one less after each slow or failed push. Pushes in flight cannot be
- * recalled; so a slow push service never holds the connections that the others could use, and a failing one does
- * not take the processor from them. While half of all connections are free, it may have more as well.
+ * The queue of one push service, and how many of its pushes may be in flight. That limit adapts to the responses: one
+ * more after each prompt one, one less after each slow or failed push. A push in flight cannot be recalled. So a slow
+ * push service must not hold connections that the others could use, and a failing one must not take their processor
+ * time. While half of all connections are free, its limit may also grow.
  *
- * If all its latest responses are refusals (429, 406), it pauses, and its limit is 1: so one push asks. Any other response
- * ends the pause.
+ * If all its latest responses are refusals (429, 406), more than chance explains, it pauses, and its limit is 1: so one
+ * push asks. Any other response ends the pause.
  */
 export class PushService {
   readonly name: string;
@@ -70,9 +76,12 @@ export class PushService {
   pausedUntil = 0;
   readonly #limits: InFlightLimits;
   readonly #mostInFlight: number;
-  /** What was never taken, in the order of the keys of its recipients; then what has failed, so that it has time. */
+  /**
+   * Pushes that were never taken, in the order of the keys of their recipients; then those that failed, so that time
+   * passes before their next attempt.
+   */
   readonly #queue = new Queue<Push>();
-  /** What was taken, and never sent or refused. It goes first. */
+  /** Pushes that were taken, and never sent. They go first. */
   readonly #again = new Queue<Push>();
   #added = 0;
   #settled = 0;
@@ -83,13 +92,16 @@ export class PushService {
   #unknownHosts = 0;
   #limit: number;
   #refusedInARow: number;
+  /** Refusals before those in a row, and responses that are none. */
+  #refusedBefore = 0;
+  #notRefused = 0;
   #pauseMs = 0;
   /** Epoch ms of its last prompt response, or of the first push. */
   #promptAt: number | undefined;
   /** Time-outs in a row by origin, of hosts that are not known by name. */
   readonly #timeouts: Map<string, number> | undefined;
 
-  /** @param isBehind whether earlier invocations have left recipients of it: then one push asks first. */
+  /** @param isBehind whether earlier invocations have left recipients of it behind: then it begins with one push. */
   constructor(name: string, limits: InFlightLimits, prepare: Prepare, isBehind = false) {
     this.name = name;
     this.prepare = prepare;
@@ -110,7 +122,7 @@ export class PushService {
     };
   }
 
-  /** Queues a push to a recipient that comes after those before. */
+  /** Queues a push. Its recipient comes after those of earlier calls. */
   add(recipient: Recipient, encrypt: EncryptFor, vapid: VapidPair, wantedAt: number): void {
     const number = this.#added++;
     this.#queue.add({ recipient, encrypt, number, vapid, wantedAt, attempts: 0, refusals: 0 });
@@ -119,11 +131,11 @@ export class PushService {
   /** Queues a push that was taken before. */
   addAgain(push: Push): void {
     const { lastFailure } = push;
-    const hasFailed = lastFailure === 'unavailable' || lastFailure === 'no_response';
-    (hasFailed ? this.#queue : this.#again).add(push);
+    const hasTime = lastFailure !== undefined && lastFailure !== 'key_mismatch';
+    (hasTime ? this.#queue : this.#again).add(push);
   }
 
-  /** Pushes that wait, but for those that wait for a time. */
+  /** Pushes in the queue. Those that wait for a time are not in it. */
   get waiting(): number {
     return this.#queue.length + this.#again.length;
   }
@@ -133,17 +145,17 @@ export class PushService {
   }
 
   /**
-   * Whether more than some pushes wait, and it responds promptly. If not, further recipients do not wait for it, nor for
-   * hosts that are not known by name: with their few connections, prompt ones would hold up everybody.
+   * Whether it responds promptly, and more than this many pushes wait. Further recipients do not wait for a slow push
+   * service, nor for hosts that are not known by name, which have few connections.
    */
   isBusy(now: number, most: number): boolean {
     if (this.name === otherHosts) return false;
-    // With nothing in flight, it is the pace that makes its pushes wait.
+    // With nothing in flight, the pushes wait for the pace, and not for the push service.
     const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
     return isPrompt && now >= this.pausedUntil && this.waiting > most;
   }
 
-  /** The pushes that are taken next. They stay. */
+  /** The pushes that are taken next. They stay in the queue. */
   following(count: number): readonly Push[] {
     return (this.#again.length > 0 ? this.#again : this.#queue).first(count);
   }
@@ -180,6 +192,8 @@ export class PushService {
       return;
     }
     if (!hasFailed || outcome.reason !== 'no_response') {
+      this.#notRefused += 1;
+      this.#refusedBefore += this.#refusedInARow;
       this.#refusedInARow = 0;
       this.#pauseMs = 0;
       this.pausedUntil = 0;
@@ -196,21 +210,24 @@ export class PushService {
 
   #refused(now: number, retryAfterMs: number | undefined): void {
     this.#refusedInARow += 1;
-    this.#limit = Math.max(1, this.#limit - 1);
+    const { initial, refusalsInARow } = this.#limits;
+    const lowest = this.#notRefused > 0 ? initial : 1;
+    this.#limit = Math.min(this.#limit, Math.max(lowest, this.#limit - 1));
     if (now < this.pausedUntil) {
       // It was sent before the pause.
       this.pausedUntil = Math.max(this.pausedUntil, now + (retryAfterMs ?? 0));
       return;
     }
-    const { refusalsInARow } = this.#limits;
-    if (this.#refusedInARow < Math.max(refusalsInARow, this.inFlight + 1)) return;
+    const byChance = this.#refusedBefore / Math.max(1, this.#notRefused) + 1;
+    const row = Math.max(refusalsInARow, this.inFlight + 1, unlikelyRow * byChance);
+    if (this.#refusedInARow < row) return;
     const { first, longest } = refusedMs;
     this.#pauseMs = Math.min(longest, Math.max(first, 2 * this.#pauseMs));
     this.pausedUntil = now + Math.max(first, retryAfterMs ?? this.#pauseMs);
     this.#limit = 1;
   }
 
-  /** A push that was started is not sent. */
+  /** A push that was started is not sent after all. */
   notSent(): void {
     this.inFlight -= 1;
   }
@@ -235,7 +252,7 @@ export class PushService {
     this.#furthest = Math.max(this.#furthest, number);
   }
 
-  /** Whether a host is silent. It is not known by name, so its recipients are not attempted. */
+  /** Whether a host that is not known by name is silent. Its other recipients are not attempted. */
   isGivenUp(origin: string): boolean {
     return (this.#timeouts?.get(origin) ?? 0) >= this.#limits.timeoutsInARow;
   }
@@ -253,8 +270,8 @@ export class PushService {
   }
 
   /**
-   * Takes all that waits, when nothing is in flight any more.
-   * @returns what was never sent, and comes after all that was: as if it had not been added.
+   * Empties the queue at the end, when nothing is in flight.
+   * @returns `untaken`: never sent, and after all that was sent, so that it counts as not added. `passed`: the others.
    */
   drain(): { readonly passed: readonly Push[]; readonly untaken: readonly Push[] } {
     const all = [...this.#again.drain(), ...this.#queue.drain()];
@@ -325,8 +342,8 @@ export class Queue<Item> {
 }
 
 /**
- * Milliseconds of starts that may be made up for. Timers are late by some milliseconds on a busy
- * processor, and the rate could not be reached otherwise. Any second has at most 5 % more starts.
+ * Milliseconds of missed starts that may be made up for: on a busy processor, timers are some milliseconds late. Any
+ * second has at most 5 % more starts.
  */
 const catchUpMs = 50;
 
@@ -340,14 +357,14 @@ export class Pace {
     this.#nextAt = now;
   }
 
-  /** Takes a start if one is free. @returns 0 if so, otherwise ms until the next one is. */
+  /** Takes a start, if the pace allows one now. @returns 0 if so, otherwise ms until the next one. */
   start(now: number): number {
     if (now < this.#nextAt) return this.#nextAt - now;
     this.#nextAt = Math.max(this.#nextAt, now - catchUpMs) + this.#intervalMs;
     return 0;
   }
 
-  /** Gives back a start that was taken for nothing. */
+  /** Gives back a start that was not used. */
   notStarted(): void {
     this.#nextAt -= this.#intervalMs;
   }

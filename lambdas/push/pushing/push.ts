@@ -12,7 +12,7 @@ import type { PushRequest } from '../transport/transport.ts';
 /** Become headers of each push (RFC 8030 §5.2 to §5.4). */
 export type PushOptions = Pick<NotificationContent, HeaderName>;
 
-/** A serialised message, or what makes that of a recipient: it is made when it is encrypted. */
+/** A serialised message, or a function that makes it for a recipient when it is encrypted. */
 export type Message = Buffer | ((recipient: Recipient) => Buffer);
 
 /** @throws {Error} if the recipient's keys are invalid. */
@@ -30,7 +30,7 @@ export interface Push {
   body?: Buffer | undefined;
   /** Epoch ms at which its recipient was read last. */
   wantedAt: number;
-  /** Attempts so far, but for those that the push service refused as too many: the refusals. */
+  /** Attempts so far. Refusals (429, 406) are counted apart. */
   attempts: number;
   refusals: number;
   /** Why the last attempt failed. */
@@ -112,7 +112,7 @@ function optionHeaders({ ttl = limits.messageTtl, urgency = 'normal' }: PushOpti
   };
 }
 
-/** The project's other pair, unless the push has tried both. */
+/** The project's other pair; undefined if the push has tried both. */
 export function otherPairOf(
   { vapid, isOtherPair }: Push,
   { current, previous }: VapidPairs<VapidPair>,
@@ -226,14 +226,14 @@ export interface AttemptedPush extends Pick<Push, 'attempts' | 'refusals'> {
 const maxAttempts = 3;
 /** Milliseconds before the second attempt, doubled before the third. Half of it is random. */
 const backoffMs = 500;
-/** The same after a refusal (429, 406), doubled up to the longest: Google documents a minute. */
+/** The same after a refusal (429, 406), up to the longest: Google documents a minute. */
 export const refusedMs = { first: 1000, longest: 60_000 } as const;
 
 export function isRefusal(outcome: Outcome): boolean {
   return outcome.kind === 'transient' && outcome.reason === 'throttled';
 }
 
-/** Refusals are no attempts: a push service that limits the rate takes the push later. */
+/** A refusal does not count as an attempt: a push service that limits the rate accepts the push later. */
 export function stepAfter(outcome: Outcome, push: AttemptedPush): Step {
   const { attempts, refusals, hasOtherPair, isAwaited, msLeft, random } = push;
   if (outcome.kind === 'failed' && outcome.reason === 'key_mismatch' && hasOtherPair) {

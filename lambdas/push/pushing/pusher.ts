@@ -37,11 +37,11 @@ import {
 export interface PushTimes {
   /** No push starts after this. */
   readonly lastPushAt: number;
-  /** Nor after this: the pushes that are left wait until it is later. */
+  /** No push starts after this either, until it is moved: queued pushes wait. */
   readonly pausesAt: number;
-  /** Everything ends by this, finished or not: pushes in flight and removals. */
+  /** Everything ends by this, also pushes in flight and removals that are not finished. */
   readonly endAt: number;
-  /** Nobody pushes later, also in another invocation: a push service that pauses for longer is not waited for. */
+  /** No invocation pushes after this: a push service that pauses for longer is not waited for. */
   readonly lastAttemptAt: number;
 }
 
@@ -50,7 +50,7 @@ export type Mark = readonly [recipient: Recipient, goneSince: number | undefined
 
 /** Common to all recipients of a pusher. */
 export interface PusherOptions {
-  /** Names the push service of an origin, or whatever has a queue of its own. */
+  /** The name of the queue of an origin: its push service, or a group of hosts. */
   readonly classOf: (origin: string) => string;
   /** The names of those that earlier invocations have left behind. */
   readonly behind?: readonly string[];
@@ -67,8 +67,8 @@ export interface PusherOptions {
   /** Most pushes that start per second, retries included. */
   readonly pushesPerSecond: number;
   /**
-   * Whether a recipient still is one, if that can change: asked before a push starts more than
-   * `sliceTimeline.userKnownForMs` after it was known.
+   * Whether a recipient still is its user's; undefined for a broadcast. Asked before a push that starts more than
+   * `sliceTimeline.userKnownForMs` after that was known.
    */
   readonly isStillWanted?:
     | ((recipient: Recipient, signal: AbortSignal) => Promise<boolean>)
@@ -109,15 +109,15 @@ export interface PusherSettings {
 /** Milliseconds that a push may take, unless the pusher ends before. */
 const pushTimeoutMs = 10_000;
 /**
- * Encryption after encryption finds its tables in the processor's cache, which each system call of a
- * push between them would empty: a tenth of a push's CPU time.
+ * Pushes that are encrypted in a row. The tables of the cipher then stay in the processor's cache, which a push's
+ * system calls would empty: that saves a tenth of a push's CPU time.
  */
 const encryptedInARow = 32;
-/** Waiting pushes are due in steps of so many milliseconds: a day has 1,700,000 of them. */
+/** Waiting pushes are due in steps of this many milliseconds, so that a day has 1,700,000 steps at most. */
 const waitingStepMs = 50;
-/** Milliseconds between two looks at whether a paused pusher may continue. */
+/** Milliseconds after which a paused pusher checks again whether it may continue. */
 const pausePollMs = 100;
-/** Milliseconds before it is asked again whether a recipient is still wanted, if that could not be read. */
+/** Milliseconds before the next try, if it could not be read whether a recipient is still its user's. */
 const askAgainMs = 500;
 
 const failed = (reason: FailureReason): Settled => ({ kind: 'failed', reason });
@@ -129,7 +129,7 @@ function notPushed({ lastFailure }: Push): Settled {
 /** What a pusher has done, and what it has left. */
 export interface Pushed {
   readonly counts: Counts;
-  /** By push service: those after the last one that was sent or settled, in the order in which they were added. */
+  /** By push service: who comes after the last recipient whose push was sent or settled, in the order of keys. */
   readonly untaken: ReadonlyMap<string, readonly Recipient[]>;
 }
 
@@ -164,9 +164,9 @@ class RunningPusher {
   readonly #failures: Partial<Record<FailureReason, number>> = {};
   /** By push service. */
   readonly #removedFrom: Record<string, number> = {};
-  /** Those of the unreached that are at hosts that are not known by name. */
+  /** How many of the unreached are at hosts that are not known by name. */
   unjudged = 0;
-  /** Domains of which a host has responded. */
+  /** Domains with a host that has responded. */
   readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
   #vapid: VapidPairs<VapidPair> | undefined;
@@ -185,7 +185,7 @@ class RunningPusher {
   #onChange = () => {};
 
   constructor(settings: PusherSettings, options: PusherOptions) {
-    // Every timer and every write listens.
+    // One listener for each timer and each write.
     setMaxListeners(0, this.#done.signal, this.#end.signal);
     this.#settings = settings;
     this.#options = options;
@@ -212,12 +212,12 @@ class RunningPusher {
     this.#marks = new Batches({
       ...common,
       size: sliceSizes.removalBatch,
-      // The next send writes what this one cannot.
+      // If a write fails, the next send makes it.
       write: options.mark,
     });
     this.#corrections = new Batches({
       ...common,
-      // Few writes at once: they take processor time from the pushes.
+      // One at a time in each group: writes take processor time from the pushes.
       size: 1,
       write: async ([corrected], signal) => {
         if (!this.#canCorrect) return;
@@ -252,7 +252,10 @@ class RunningPusher {
     return this.#isBelow(Math.min(sliceSizes.claimAhead, this.#options.pushesPerSecond));
   }
 
-  /** Resolves when only further recipients could be pushed to: all others have been, or wait for slow push services. */
+  /**
+   * Resolves when the pusher could only push to further recipients: all others are done, or wait for slow push
+   * services.
+   */
   wantsMore(): Promise<void> {
     return this.#until(() => {
       // A push service that does not respond causes no event.
@@ -363,7 +366,7 @@ class RunningPusher {
     this.#onChange();
   }
 
-  /** When a push may start that waits for a time only, or none any more. */
+  /** When the next push may start that only waits for a time; otherwise the time of the last push. */
   #nextAt(now: number): number {
     let next = Math.min(this.#nextDueAt, this.#options.times.lastPushAt);
     for (const { waiting, pausedUntil } of this.#services.values()) {
@@ -372,7 +375,7 @@ class RunningPusher {
     return next;
   }
 
-  /** Starts pushes then, at the latest: a timer that fires earlier sets the next one. */
+  /** Starts pushes at this time at the latest. If an earlier timer is set, that one sets the next. */
   #wakeAt(at: number): void {
     if (at >= this.#wakesAt) return;
     this.#wakesAt = at;
@@ -471,14 +474,17 @@ class RunningPusher {
     return false;
   }
 
-  /** Asked again when its connection is open: it may have been stopped meanwhile. */
+  /**
+   * Whether a push may start now. Asked again when its connection is open, because the slice may have been stopped
+   * meanwhile.
+   */
   #mayStart(service: PushService, push: Push): boolean {
     const now = this.#now();
     const isHeld = this.#isPaused(now) || now < service.pausedUntil;
     return !this.#isOver(now) && !isHeld && !this.#isDoubtful(push);
   }
 
-  /** Posts a prepared push once. @returns undefined if it might not start when its connection was open. */
+  /** Posts a prepared push once. @returns undefined if it was not allowed to start when its connection was open. */
   async #attempt(service: PushService, push: Push): Promise<Outcome | undefined> {
     const { headers, body, recipient } = push;
     const { origin, path } = recipient;
@@ -520,7 +526,7 @@ class RunningPusher {
     }
   }
 
-  /** Queues a push again after a pause, in which it keeps nothing. */
+  /** Queues a push again after a pause. Meanwhile it keeps no body. */
   #waitFor(ms: number, service: PushService, push: Push): void {
     push.headers = undefined;
     push.body = undefined;
@@ -572,7 +578,10 @@ class RunningPusher {
     this.#finishGone(service);
   }
 
-  /** Nothing waits for a push service that has no further pushes, or too few to be judged, while others are slow. */
+  /**
+   * At the end, decides about the gone subscriptions of a push service that is done, or that has too few pushes to be
+   * judged.
+   */
   #finishGone(service: PushService): void {
     const { unsettled, added } = service;
     if (!this.#isEnding || (unsettled > 0 && added >= goneLimits.leastPushes)) return;
@@ -590,7 +599,7 @@ class RunningPusher {
     return gone;
   }
 
-  /** Removes a subscription that is gone. If that is doubtful, only if the same was said some days ago. */
+  /** Removes a subscription that is gone. If that is doubtful, only if it was also reported some days ago. */
   #removeOrMark(recipient: Recipient, isDoubtful: boolean, service: PushService): void {
     const group = this.#options.group(recipient);
     const mark = markAt(recipient.goneSince, this.#now());

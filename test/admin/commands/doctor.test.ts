@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { connect } from '../../../admin/commands/connection.ts';
+import { dollarsPerMillionSends, runReport } from '../../../admin/doctor/run-report.ts';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
+import { version } from '../../../package.json' with { type: 'json' };
+import { temporaryFolder } from '../../fixtures/folder.ts';
 import { type ServiceOperator, startServiceOperator } from '../../fixtures/service-operator.ts';
 
 describe('a stack without problems', () => {
@@ -38,13 +43,48 @@ describe('a stack without problems', () => {
   });
 
   it('delivers a notification if it is asked to, and leaves nothing behind', async () => {
-    const { code, output, messages } = await operator.run(['doctor', '--deliver']);
+    const folder = temporaryFolder();
+    const file = join(folder.path, 'run.json');
+    const { code, output, messages } = await operator.run([
+      'doctor',
+      '--deliver',
+      '--report',
+      file,
+    ]);
     expect({ code, messages }).toEqual({ code: 0, messages: '' });
     expect(output).toMatch(
       /^ok {7}message {8}The message arrived and was decrypted\. \(\d+ ms\)$/m,
     );
     const { output: projects } = await operator.run(['list', '--json']);
     expect(JSON.parse(projects)).toEqual([]);
+    const report = JSON.parse(readFileSync(file, 'utf8'));
+    folder.remove();
+    expect(report).toEqual({
+      ...{ carillon: version, node: process.versions.node, region: 'local' },
+      startedAt: expect.stringMatching(/^20.*Z$/),
+      seconds: expect.any(Number),
+      pushService: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      checks: expect.arrayContaining([
+        { check: 'limits', level: 'ok' },
+        { check: 'message', level: 'ok', milliseconds: expect.any(Number) },
+      ]),
+      calculated: { dollarsPerSend: 0.00001615, from: expect.any(String) },
+    });
+    expect(readFileSync('docs/performance.md', 'utf8')).toContain(
+      `each a send to one user id | 1 | 1 | 0.51 | 10 | 5.5 | 2.1 | 1.8 | **${dollarsPerMillionSends}**`,
+    );
+  });
+
+  it('writes a report without names, keys or addresses', async () => {
+    const run = {
+      startedAt: new Date(0),
+      region: 'eu-west-1',
+      pushService: 'wss://a.example/b?c=d',
+    };
+    const findings = [{ check: 'sends', level: 'problem', message: 'shop-1: Ann' }] as const;
+    const report = runReport({ ...run, findings }, new Date(1500));
+    expect(report).toMatchObject({ seconds: 1.5, region: 'eu-west-1', pushService: 'a.example' });
+    expect(JSON.stringify(report)).not.toMatch(/shop-1|Ann|c=d/);
   });
 
   it('delivers through another push service', async () => {

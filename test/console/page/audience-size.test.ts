@@ -8,7 +8,7 @@ const sample: AudienceCounts = {
   subscribers: 1000,
   seenWithinDays: { 7: 500, 30: 800, 90: 1000, 365: 1000 },
   channels: { news: 300, sales: 100 },
-  locales: {},
+  locales: { de: 200, 'de-CH': 50, 'zh-Hant': 100 },
   pushServices: {},
 };
 const some = { to: 'some' } as const;
@@ -36,6 +36,8 @@ test.each<[form: Partial<SendForm>, subscribers: number | undefined, text: strin
   // Some have both channels.
   [{ ...some, channels: 'news\nsales' }, 1000, 'at most 400'],
   [{ ...some, channels: 'news', seenWithinDays: '7' }, 4000, 'at most about 1,200'],
+  [{ ...some, locales: 'DE' }, 1000, '200'],
+  [{ ...some, locales: 'de\nzh-hant' }, 1000, 'at most 300'],
   // None of the sample is not none at all.
   [{ ...some, channels: 'rare' }, 4000, 'a few'],
   [{ ...users, userIds: 'ada\ngrace\n' }, 4000, '2 users'],

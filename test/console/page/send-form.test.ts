@@ -33,6 +33,35 @@ test('a full form is every field of send', () => {
   expect(readSendForm(full)).toEqual({ notification: { ...sampled, timestamp }, issues: [] });
 });
 
+describe('languages', () => {
+  const german = { tag: ' de ', title: 'Einlass', body: ' ', url: '' };
+  const form = (...translations: readonly (typeof german)[]) =>
+    readSendForm({ ...emptySendForm, title: 'Doors', translations });
+
+  test('have what is written for them', () => {
+    expect(form(german)).toEqual({
+      notification: { title: 'Doors', translations: { de: { title: 'Einlass' } } },
+      issues: [],
+    });
+  });
+
+  test('of what was sent are kept, with what has no control', () => {
+    const translations = { ar: { title: 'الأبواب', dir: 'rtl' } } as const;
+    const again = formOf({ title: 'Doors', translations, audience: 'everyone' });
+    expect(readSendForm(again).notification).toEqual({ title: 'Doors', translations });
+  });
+
+  test.each([
+    ['twice', [german, { ...german, title: 'Türen' }], 'translations'],
+    ['without a tag', [{ ...german, tag: '' }], 'translations'],
+    ['with a tag that is none', [{ ...german, tag: 'en_US' }], 'translations.en_US'],
+    ['with a long title', [{ ...german, title: 'x'.repeat(257) }], 'translations.de.title'],
+  ])('%s are refused', (_, translations, path) => {
+    expect(form(...translations).issues).toMatchObject([{ path }]);
+    expect(fieldAt(path)?.label).toBe(path.endsWith('title') ? 'Title' : 'Translations');
+  });
+});
+
 test('an empty form is a title only: what is empty is left out', () => {
   expect(readSendForm({ ...emptySendForm, title: ' Hello ' })).toEqual({
     notification: { title: 'Hello' },

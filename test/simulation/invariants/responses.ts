@@ -222,15 +222,17 @@ function asyncReachesEveryone(report: Report): Verdict[] {
     return slicesOf(report, id).flatMap((versions) => {
       const last = versions.at(-1);
       if (last === undefined) return [];
-      const { ended, unreached = 0 } = last.item as { ended?: string; unreached?: number };
-      if (ended === undefined) return nothing('Lambda has lost a slice');
-      if (unreached > 0 && isLastAttempt(report, versions)) return nothing('its time was over');
-      return verdict(
-        unreached <= leftOutOf(report, id),
-        () => `${last.item.id}: ${unreached} are unreached`,
-      );
+      if (last.item.ended === undefined) return nothing('Lambda has lost a slice');
+      const isReached = hasReachedAll(report, id, last);
+      if (!isReached && isLastAttempt(report, versions)) return nothing('its time was over');
+      return verdict(isReached, () => `${last.item.id}: not everyone is reached`);
     });
   });
+}
+
+/** Whether all of a slice was read, and nobody is unreached but those who are left out at once. */
+function hasReachedAll(report: Report, id: string, { item }: SliceVersion): boolean {
+  return item.isRead === true && Number(item.unreached ?? 0) <= leftOutOf(report, id);
 }
 
 function isLastAttempt({ world }: Report, versions: readonly SliceVersion[]): boolean {
@@ -257,8 +259,7 @@ function waitingUsesItsTime(report: Report): Verdict[] {
     const slices = slicesOf(report, id);
     return slices.map((versions, slice) => {
       const last = versions.findLast(isLeased);
-      const { ended, unreached = 0 } = (last?.item ?? {}) as { ended?: string; unreached?: number };
-      if (ended !== undefined && unreached <= leftOutOf(report, id)) return holds;
+      if (last?.item.ended !== undefined && hasReachedAll(report, id, last)) return holds;
       const by = world.ended.get(last?.holder ?? '')?.requestId;
       const request = calls.find(({ requestId }) => requestId === by) ?? own;
       const startedAfterMs = responses.find(({ call }) => call === request)?.startedAfterMs ?? 0;
@@ -271,7 +272,7 @@ function waitingUsesItsTime(report: Report): Verdict[] {
       const made = attemptsOf(report, id).filter((attempt) => attempt.slice === slice).length;
       return verdict(
         made >= due - sparePushes,
-        () => `${id}/${slice}: ${unreached} are unreached after ${made} pushes in ${ms} ms`,
+        () => `${id}/${slice}: not everyone is reached after ${made} pushes in ${ms} ms`,
       );
     });
   });
