@@ -24,7 +24,9 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const signature = signUserId(project.identityKey, 'ada');
     const tab = await session.open(url);
     const endpoint = await tab.subscribe('ada', signature);
-    expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toEqual([
+      { endpoint, userId: 'ada', locale: expect.any(String) },
+    ]);
     return { project, site, url, tab, endpoint, signature };
   }
 
@@ -97,7 +99,11 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const view = await session.open(url);
     await view.page.evaluate(registrationSettled);
     const renewed = await session.stack.onlyOtherThan(endpoint, project);
-    expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: undefined });
+    expect(renewed).toEqual({
+      endpoint: await view.endpoint(),
+      userId: undefined,
+      locale: expect.any(String),
+    });
   });
 
   test('a signature that is refused in the background: a confirmation keeps the stored user id', async () => {
@@ -107,7 +113,9 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const view = await session.open(url);
     await view.page.evaluate(registrationSettled);
     expect(await view.page.evaluate(readEntry, `failures ${url}`)).toMatchObject({ count: 1 });
-    expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint, userId: 'ada' }]);
+    expect(await session.stack.subscriptions(project)).toEqual([
+      { endpoint, userId: 'ada', locale: expect.any(String) },
+    ]);
   });
 
   test('init() registers the user of the page, and a new signature, in the background', async () => {
@@ -123,8 +131,8 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const resigned = { userId: 'ada', userIdSignature };
     expect(await options(resigned)).toMatchObject(resigned);
     expect(await options({ userId: null })).toMatchObject({ userIdSignature: undefined });
-    expect(await session.stack.subscriptions(project)).toMatchObject([
-      { endpoint, userId: undefined },
+    expect(await session.stack.subscriptions(project)).toEqual([
+      { endpoint, userId: undefined, locale: expect.any(String) },
     ]);
     expect(await tab.endpoint()).toBe(endpoint);
   });
