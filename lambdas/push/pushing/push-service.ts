@@ -81,7 +81,7 @@ export class PushService {
    * passes before their next attempt.
    */
   readonly #queue = new Queue<Push>();
-  /** Pushes that were taken, and never sent. They go first. */
+  /** Pushes that were taken, and never sent, or refused by a push service that limits everybody. They go first. */
   readonly #again = new Queue<Push>();
   #added = 0;
   #settled = 0;
@@ -95,6 +95,8 @@ export class PushService {
   /** Refusals before those in a row, and responses that are none. */
   #refusedBefore = 0;
   #notRefused = 0;
+  /** Before its first pause, refusals may be those of single subscriptions. */
+  #hasPaused = false;
   #pauseMs = 0;
   /** Epoch ms of its last prompt response, or of the first push. */
   #promptAt: number | undefined;
@@ -131,8 +133,9 @@ export class PushService {
   /** Queues a push that was taken before. */
   addAgain(push: Push): void {
     const { lastFailure } = push;
-    const hasTime = lastFailure !== undefined && lastFailure !== 'key_mismatch';
-    (hasTime ? this.#queue : this.#again).add(push);
+    const hasFailed = lastFailure === 'unavailable' || lastFailure === 'no_response';
+    const isRefusedAlone = lastFailure === 'throttled' && !this.#hasPaused;
+    (hasFailed || isRefusedAlone ? this.#queue : this.#again).add(push);
   }
 
   /** Pushes in the queue. Those that wait for a time are not in it. */
@@ -222,6 +225,7 @@ export class PushService {
     const row = Math.max(refusalsInARow, this.inFlight + 1, unlikelyRow * byChance);
     if (this.#refusedInARow < row) return;
     const { first, longest } = refusedMs;
+    this.#hasPaused = true;
     this.#pauseMs = Math.min(longest, Math.max(first, 2 * this.#pauseMs));
     this.pausedUntil = now + Math.max(first, retryAfterMs ?? this.#pauseMs);
     this.#limit = 1;
