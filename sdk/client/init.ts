@@ -55,7 +55,7 @@ import {
  * @throws {CarillonError} `invalid_options`.
  */
 export function init(options: CarillonOptions): CarillonClient {
-  if (!globalThis.document) throw new CarillonError('invalid_options', 'init() needs a browser.');
+  if (!globalThis.document) throw new CarillonError('invalid_options', 'Needs a browser.');
   const settings = readOptions(options, document.baseURI, location.origin, [
     document.documentElement.lang,
     navigator.language,
@@ -276,10 +276,7 @@ export function init(options: CarillonOptions): CarillonClient {
       }
       const { permission } = Notification;
       if (permission === 'denied') {
-        throw new CarillonError(
-          'permission_denied',
-          'Allow notifications in the browser settings.',
-        );
+        throw new CarillonError('permission_denied', 'Blocked.');
       }
       if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Ask again.');

@@ -42,7 +42,14 @@ export async function registerSubscription(
   // That endpoint has ended. At the subscriber cap there is room for one of them.
   if (earlier && isRenewed) await forget(registration);
   const post = (registered: SignedChoice) =>
-    postSubscription(registration, subscription.toJSON(), registered, makeRequest, renewal);
+    postSubscription(
+      registration,
+      subscription.toJSON(),
+      registered,
+      makeRequest,
+      renewal,
+      earlier?.endpoint,
+    );
   let registered = choice;
   await post(choice).catch((failure: Failure) => {
     // Only a failure in the background has a response.

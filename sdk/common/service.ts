@@ -54,6 +54,7 @@ export const backgroundPauseMs = 10_000;
  * @param subscription made with the key of the project's address. With another key, the request only finds out whether
  *   the service has the key of the address.
  * @param renewal whether the service keeps what the choice leaves out.
+ * @param replaces the endpoint that the browser had before: if that was erased, a renewal is refused.
  */
 export function postSubscription(
   project: ProjectAddress,
@@ -61,6 +62,7 @@ export function postSubscription(
   choice: SignedChoice,
   makeRequest: MakeRequest,
   renewal?: true,
+  replaces?: string,
 ): Promise<void> {
   const { channels } = choice;
   const body = JSON.stringify(
@@ -71,6 +73,7 @@ export function postSubscription(
       channels: channels ? plain([...channels]) : undefined,
       applicationServerKey: project.applicationServerKey,
       renewal,
+      replaces,
     }),
   );
   const headers = { 'content-type': 'application/json' };
