@@ -175,7 +175,7 @@ export async function checkDelivery(deps: DeliveryDependencies, report: Report):
     }
     client?.close();
     try {
-      if (mayHaveProject) await registry.remove(projectId);
+      if (mayHaveProject) await registry.remove(projectId, { withErasures: true });
     } catch (error) {
       if (error instanceof ProjectNotFound) return;
       const message = `${(error as Error).message} Delete the project ${projectId}.`;

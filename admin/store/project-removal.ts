@@ -18,6 +18,7 @@ import {
   sendAll,
 } from '../../lambdas/store/dynamo.ts';
 import {
+  erasedPart,
   idempotencyId,
   type ProjectItem,
   partCount,
@@ -42,6 +43,8 @@ interface OwnedPage {
 export interface RemovalOptions {
   /** Only counts what would be deleted, also of an interrupted removal: reads all keys. */
   readonly dryRun?: boolean | undefined;
+  /** Also removes the hashes of erased endpoints: the project never comes back. */
+  readonly withErasures?: boolean | undefined;
   readonly onProgress?: (soFar: RemovedItems) => void;
   readonly wait?: Sleep;
 }
@@ -64,12 +67,12 @@ export async function removeProject(
   tables: ProjectTables,
   projectId: string,
   now: Date,
-  { dryRun = false, onProgress = () => {}, wait }: RemovalOptions = {},
+  { dryRun = false, withErasures = false, onProgress = () => {}, wait }: RemovalOptions = {},
 ): Promise<RemovedItems> {
   const ref = await findRef();
   if (!dryRun) await closeProject();
   const removed = { subscriptions: 0, notifications: 0 };
-  for await (const page of ownedPages(dynamo, tables, ref)) {
+  for await (const page of ownedPages(dynamo, tables, ref, withErasures)) {
     if (!dryRun) await deletePage(page);
     if (page.kind !== undefined) removed[page.kind] += page.keys.filter(isCounted).length;
     onProgress(removed);
@@ -146,11 +149,14 @@ async function* ownedPages(
   dynamo: DynamoDBDocumentClient,
   tables: ProjectTables,
   ref: ProjectRef,
+  withErasures: boolean,
 ): AsyncGenerator<OwnedPage> {
   const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
+  const erased = withErasures ? parts.map((_, part) => erasedPart(ref, part)) : [];
   const owned = [
     { kind: 'subscriptions', table: 'subscriptions', partitions: parts },
     { kind: 'notifications', table: 'notifications', partitions: [ref] },
+    { kind: undefined, table: 'subscriptions', partitions: erased },
     { kind: undefined, table: 'usage', partitions: [ref] },
   ] as const;
   for (const { kind, table, partitions } of owned) {

@@ -83,6 +83,7 @@ test('a sample counts the subscribers by when they were seen, by channel and by 
     subscribers: 20,
     seenWithinDays: { 7: 20, 30: 20, 90: 20, 365: 20 },
     channels: { news: 8, sales: 5 },
+    locales: {},
     pushServices: {
       [new URL(browsers[0]!.endpoint).origin]: { subscribers: 20, seenWithin30Days: 20 },
     },
