@@ -106,12 +106,15 @@ export type ValueOf<Row> = Row extends { readonly kind: 'number' }
       : Row extends { readonly kind: 'object' }
         ? Record<string, unknown>
         : Row extends { readonly kind: 'list'; readonly members: infer Members }
-          ? ObjectOf<Members>[]
+          ? WrittenOut<ObjectOf<Members>>[]
           : Row extends { readonly kind: 'translations'; readonly members: infer Members }
-            ? Readonly<Record<string, ObjectOf<Members>>>
+            ? Readonly<Record<string, WrittenOut<ObjectOf<Members>>>>
             : Row extends { readonly kind: 'lines' }
               ? readonly string[]
               : string;
+
+/** The same type without a name: the declarations of the SDK have only what is written out. */
+type WrittenOut<Value> = Value extends infer Same ? { [Name in keyof Same]: Same[Name] } : never;
 
 /** An object with the members of some rows. */
 export type ObjectOf<Rows> = {
