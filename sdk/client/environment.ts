@@ -46,12 +46,12 @@ export function unsupportedReason(page: PageEnvironment): UnsupportedReason | un
   } catch {
     return 'storage_denied';
   }
-  const { navigator, Notification, AbortSignal } = page;
+  const { navigator } = page;
   if (
     'serviceWorker' in navigator &&
     'PushManager' in page &&
-    Notification?.permission &&
-    AbortSignal?.timeout
+    page.Notification?.permission &&
+    page.AbortSignal?.timeout
   ) {
     return undefined;
   }
@@ -71,15 +71,14 @@ export function watchPolicy(): void {
 /** The policy, if it has just refused what starts so. Browsers report that a moment after the failure. */
 export async function policyRefusal(...starts: readonly string[]): Promise<string | undefined> {
   await timing.wait(100);
-  const { blockedURI, effectiveDirective } = violation;
-  return starts.some((start) => blockedURI?.startsWith(start))
-    ? `Content-Security-Policy (${effectiveDirective})`
+  return starts.some((start) => violation.blockedURI?.startsWith(start))
+    ? `Content-Security-Policy (${violation.effectiveDirective})`
     : undefined;
 }
 
 /** The workers of a registration. The first one gets the pushes. Firefox has none for seconds after a reload. */
 export function workersOf(registration: ServiceWorkerRegistration | undefined) {
   return [registration?.active, registration?.waiting, registration?.installing].filter(
-    (worker) => worker != null,
+    (worker) => !!worker,
   );
 }

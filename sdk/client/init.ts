@@ -55,14 +55,13 @@ import {
  * @throws {CarillonError} `invalid_options`.
  */
 export function init(options: CarillonOptions): CarillonClient {
-  if (!globalThis.document) throw new CarillonError('invalid_options', 'Needs a browser.');
+  if (!globalThis.document) throw new CarillonError('invalid_options', 'init() needs a browser.');
   const settings = readOptions(options, document.baseURI, location.origin, [
     document.documentElement.lang,
     navigator.language,
   ]);
   const { project, scope, replaceWorker } = settings;
   const reason = unsupportedReason(window);
-  const supported = !reason;
   const heard: Heard = new Set();
   const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
   const { channels: defaultChannels, locale, ...user } = settings.choice;
@@ -75,19 +74,19 @@ export function init(options: CarillonOptions): CarillonClient {
 
   /** What the browser has at the scope, and what the SDK has stored. */
   async function look(): Promise<Found> {
-    if (!supported) return [];
+    if (reason) return [];
     const registration = await findRegistration(scope);
     const current =
       registration &&
       (await within(browserTimeoutMs, () => registration.pushManager.getSubscription()));
     const usable = current && isUsable(current, project.applicationServerKey) ? current : null;
-    const stored = await readRegistration(scope).catch(ignore);
+    const stored = await readRegistration(scope).catch(() => undefined);
     return [usable, stored, registration, current];
   }
 
   /** The worker that gets the pushes. One that has answered before counts while its URL is the same. */
   function worker(stored: Registration | undefined): Promise<AskedWorker> {
-    if (stored?.worker) heard.add(stored.worker);
+    heard.add(stored?.worker);
     return askWorker(scope, heard).catch(() => ['none']);
   }
 
@@ -131,14 +130,14 @@ export function init(options: CarillonOptions): CarillonClient {
       return (isAsked || isDue(earlier, wanted, timing.now())) && due;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.
-    const isKnown = (usable || stored) && Notification.permission === 'granted';
+    const isKnown = Notification.permission === 'granted' && (usable || stored);
     if (!isAsked && !(isKnown && dueRegistration(stored, usable?.endpoint))) return undefined;
     // One with another key must end before a new one begins. If the service does not have this key, it stays.
     if (current && !usable && stored?.endpoint === current.endpoint) {
       await postSubscription(project, current.toJSON(), stored.choice, makeRequest, true);
     }
     const [subscription, worker] = await subscribePage(settings, registration);
-    if (worker) heard.add(worker);
+    heard.add(worker);
     const { endpoint } = subscription;
     return withLock(async () => {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
@@ -155,7 +154,7 @@ export function init(options: CarillonOptions): CarillonClient {
           isAsked ? undefined : true,
         ).catch(async (error) => {
           const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
-          if (isAsked && isNew) await endSubscription(subscription);
+          if (isNew && isAsked) await endSubscription(subscription);
           throw error;
         });
       }
@@ -219,34 +218,35 @@ export function init(options: CarillonOptions): CarillonClient {
       if (data?.carillon === scope) receive(data, ports[0]);
     });
     openChannel(scope).onmessage = ({ data }) => receive(data);
-    const tell = () => announce(scope);
-    navigator.serviceWorker.addEventListener('controllerchange', tell);
+    navigator.serviceWorker.addEventListener('controllerchange', () => announce(scope));
     if (said.saidAt) announce(scope, { name: 'said', detail: said });
     const status = await navigator.permissions.query({ name: 'notifications' });
     status.addEventListener('change', () => {
       endQuestion();
-      tell();
+      announce(scope);
     });
   }
 
   async function start(): Promise<void> {
-    if (!supported) return;
+    if (reason) return;
     watchPolicy();
-    reportWorker().catch(ignore);
-    listen().catch(ignore);
-    await attemptInBackground(scope, () => register(requestOnce)).catch(ignore);
+    reportWorker().catch(() => {});
+    listen().catch(() => {});
+    await attemptInBackground(scope, () => register(requestOnce)).catch(() => {});
   }
 
   const members = {
     async state(): Promise<PushState> {
-      const [usable, stored] = (await look().catch(ignore)) ?? [];
-      const [kind] = supported ? await worker(stored) : (['none'] as const);
+      const [usable, stored] = await look().catch((): Found => []);
+      const [kind] = reason ? (['none'] as const) : await worker(stored);
       const permission = await members.permission();
-      const isOwn = (stored ?? project).projectId === project.projectId;
-      const subscribed = Boolean(usable) && isOwn && kind === 'carillon';
+      const subscribed =
+        Boolean(usable) &&
+        (stored ?? project).projectId === project.projectId &&
+        kind === 'carillon';
       const { userId, channels } = registrationFrom(stored ?? { choice: {} }).choice;
       return {
-        supported,
+        supported: !reason,
         reason,
         permission,
         subscribed,
@@ -258,12 +258,12 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async permission(): Promise<PushState['permission']> {
-      return supported ? Notification.permission : 'unsupported';
+      return reason ? 'unsupported' : Notification.permission;
     },
 
     async subscribe(given: SubscribeOptions = {}) {
       const choice = readSubscribeOptions(given);
-      if (!supported) {
+      if (reason) {
         throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
       // Before any await: browsers show the prompt only within a click.
@@ -274,11 +274,13 @@ export function init(options: CarillonOptions): CarillonClient {
         });
         await Promise.race([Notification.requestPermission(), ended]);
       }
-      const { permission } = Notification;
-      if (permission === 'denied') {
-        throw new CarillonError('permission_denied', 'Blocked.');
+      if (Notification.permission === 'denied') {
+        throw new CarillonError(
+          'permission_denied',
+          'Allow notifications in the browser settings.',
+        );
       }
-      if (permission === 'default') {
+      if (Notification.permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
       say(choice);
@@ -286,7 +288,7 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async unsubscribe() {
-      if (!supported) return false;
+      if (reason) return false;
       return withLock(async () => {
         const [usable, stored] = await look();
         const removed = stored ?? usable;
@@ -310,9 +312,11 @@ export function init(options: CarillonOptions): CarillonClient {
 
     async deviceId() {
       const current = await members.subscription();
-      if (!current) return undefined;
-      const endpoint = new TextEncoder().encode(current.endpoint);
-      return encodeKey(await crypto.subtle.digest('SHA-256', endpoint));
+      return current
+        ? encodeKey(
+            await crypto.subtle.digest('SHA-256', new TextEncoder().encode(current.endpoint)),
+          )
+        : undefined;
     },
 
     identify: (userId: string | null, userIdSignature?: string) =>
@@ -350,7 +354,7 @@ export function init(options: CarillonOptions): CarillonClient {
   }
   return {
     ...members,
-    supported,
+    supported: !reason,
     ready: start(),
 
     on(name, listener) {
@@ -375,10 +379,6 @@ type Found = readonly [
 
 /** Whether Back or Forward shows the page as the browser's cache has it: who was logged in then may have logged out. */
 function isCachedPage(): boolean {
-  const [{ type, transferSize } = {}] = performance.getEntriesByType(
-    'navigation',
-  ) as Partial<PerformanceNavigationTiming>[];
-  return type === 'back_forward' && transferSize === 0;
+  const entries = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  return entries.some((entry) => entry.type === 'back_forward' && entry.transferSize === 0);
 }
-
-function ignore(): undefined {}

@@ -131,9 +131,6 @@ export function readOptions(
     ? // The newest is the one of the call that has returned the registration.
       (workersOf(registration).pop()?.scriptURL ?? '')
     : urlOf('serviceWorker', worker);
-  const defaultScope = registration
-    ? registration.scope
-    : (readUrl('.', serviceWorker)?.href ?? '');
   return {
     project,
     choice: { ...readChoice(stated), locale: readLocale(locale, languages) },
@@ -141,7 +138,12 @@ export function readOptions(
     replaceWorker,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
     // `register()` does the same: a given scope is relative to the page, the default one to the worker.
-    scope: scope === undefined ? defaultScope : urlOf('scope', scope),
+    scope:
+      scope !== undefined
+        ? urlOf('scope', scope)
+        : registration
+          ? registration.scope
+          : (readUrl('.', serviceWorker)?.href ?? ''),
   };
 }
 
@@ -185,15 +187,15 @@ export function readChoice({
 /** @throws {CarillonError} `invalid_options` for an option that is no tag. */
 function readLocale(option: CarillonOptions['locale'], languages: readonly string[]) {
   // A list, such as `navigator.languages`, has the preferred one first.
-  const [given, ofPage, ofBrowser] = [option, ...languages].map((tag) => {
+  const tags = [option, ...languages].map((tag) => {
     try {
       return Intl.getCanonicalLocales(tag!).find(({ length }) => length < 36);
     } catch {
       return undefined;
     }
   });
-  if (option && !given) throw invalidOption('locale', 'use one such as "pt-BR"');
-  return option === null ? option : (given ?? ofPage ?? ofBrowser);
+  if (option && !tags[0]) throw invalidOption('locale', 'use one such as "pt-BR"');
+  return option === null ? option : tags.find((tag) => tag);
 }
 
 /** @throws {CarillonError} `invalid_options`. */

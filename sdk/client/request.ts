@@ -23,14 +23,14 @@ export async function requestInteractively(
       (one) => one,
     );
     if (!failure) return;
-    const { response, cause } = failure;
+    const { response } = failure;
     const { origin } = new URL(url);
     const refusal = response ? undefined : await policyRefusal(origin);
     const pauseMs = pauseAfterMs(failure, firstPauseMs, failures);
     if (refusal || !isTransient(failure) || elapsed() + pauseMs >= end) {
       if (response) throw await errorOf(response);
       const sentence = `No response from ${origin}; check ${refusal ?? '"baseUrl"'}.`;
-      throw new CarillonError('network_error', sentence, { cause });
+      throw new CarillonError('network_error', sentence, failure);
     }
     await wait(pauseMs);
   }

@@ -18,8 +18,8 @@ export async function findRegistration(
   return registration?.scope === scope ? registration : undefined;
 }
 
-/** The URLs of workers that have answered as Carillon's, and the workers that have not. */
-export type Heard = Set<string | ServiceWorker>;
+/** The URLs of workers that have answered as Carillon's, and the workers that have not. Undefined matches none. */
+export type Heard = Set<string | ServiceWorker | undefined>;
 
 /** The service worker that gets the pushes, as it has answered, and its URL. */
 export type AskedWorker = readonly [kind: 'carillon' | 'other' | 'none', url?: string];
@@ -51,7 +51,7 @@ export async function askWorker(
     if (heard.has(active)) return ['other', url];
   }
   // In Chromium, a question keeps a worker for 30 s from being replaced by a newer one.
-  const isAsked = active && (!newer || timeoutMs === lastAnswerTimeoutMs);
+  const isAsked = active && !(newer && timeoutMs < lastAnswerTimeoutMs);
   const answer = isAsked
     ? await ask<VersionAnswer>(timeoutMs, active, versionQuestion)
     : await timing.wait(timeoutMs);
@@ -83,7 +83,8 @@ export async function subscribePage(
   const isOwn = current.split('?')[0] === file.split('?')[0] || /carillon-sw[^/]*$/.test(current);
   // One that has this file is used as it is, and so is another one, if it answers.
   const isKept =
-    !(file && (isOwn || replaceWorker)) ||
+    !file ||
+    !(isOwn || replaceWorker) ||
     workersOf(found).some(({ scriptURL }) => scriptURL === file);
   let wasInstalled = isKept && found?.active;
   try {
@@ -100,7 +101,7 @@ export async function subscribePage(
       // the tabs of another one are closed is not waited for.
       while (!registration.active) {
         signal.throwIfAborted();
-        if (workersOf(registration).length === 0) throw new Error('its installation failed');
+        if (!workersOf(registration)[0]) throw new Error('its installation failed');
         await timing.wait(pollMs);
       }
       return registration;
@@ -118,7 +119,7 @@ export async function subscribePage(
   } catch (error) {
     if (!wasInstalled || (await findRegistration(scope))) throw error;
   }
-  if (isRepeated || !file) throw failed(`A script of this page unregisters ${file || current}.`);
+  if (!file || isRepeated) throw failed(`A script of this page unregisters ${file || current}.`);
   return subscribePage(settings, undefined, true);
 }
 
@@ -130,8 +131,11 @@ const codes: Readonly<Record<string, CarillonErrorCode>> = {
 /** What a browser has thrown, as an error of the SDK. */
 export function browserError(cause: unknown, code: CarillonErrorCode): CarillonError {
   if (cause instanceof CarillonError) return cause;
-  const { name, message } = Object(cause);
-  return new CarillonError(codes[name] ?? code, `The browser failed: ${message}`, { cause });
+  return new CarillonError(
+    codes[Object(cause).name] ?? code,
+    `The browser failed: ${Object(cause).message}`,
+    { cause },
+  );
 }
 
 /** A site's own worker may fill its caches before. */
@@ -159,10 +163,11 @@ function trusted(url: Settings['url']): string {
 /** Each browser reports the fault in other words, and Firefox not at all. */
 async function faultText({ serviceWorker: file, scope }: Settings, message: string) {
   const refusal = await policyRefusal(file, 'trusted-types');
-  const isAbove = !scope.startsWith(new URL('.', file).href);
   const reason =
     (await unusableResponse(file)) ??
-    (isAbove ? 'its scope needs the header "Service-Worker-Allowed"' : (refusal ?? message));
+    (scope.startsWith(new URL('.', file).href)
+      ? (refusal ?? message)
+      : 'its scope needs the header "Service-Worker-Allowed"');
   return `${file} failed to start; see check(): ${reason}`;
 }
 

@@ -56,7 +56,7 @@ export class CarillonError extends Error {
 export async function errorOf(response: Response): Promise<CarillonError> {
   const { status } = response;
   const retryAfter = retryAfterSecondsOf(response);
-  const { error } = Object(await response.json().catch(() => null));
+  const { error } = Object(await response.json().catch(() => {}));
   const { code, message, issues } = Object(error);
   return new CarillonError(
     code ?? 'unexpected_response',

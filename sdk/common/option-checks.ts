@@ -10,7 +10,7 @@ export function readBaseUrl(value: unknown): string {
     /^https?:\/\/[^/@]+\/$/,
     readUrl(value)?.href,
     'baseUrl',
-    'use an origin, such as "https://push.example.com"',
+    'use one such as "https://push.example.com"',
   ).slice(0, -1);
 }
 

@@ -105,8 +105,7 @@ function projectUrl({ baseUrl, projectId }: ProjectAddress): string {
  * CORS headers, so another origin sees them as network errors.
  */
 export function isTransient({ response, cause }: Failure): boolean {
-  const status = response ? response.status : cause ? 500 : 0;
-  return status === 429 || status >= 500;
+  return response ? response.status === 429 || response.status >= 500 : !!cause;
 }
 
 /**

@@ -147,7 +147,7 @@ export function isDue(
   wanted: Partial<Registration & SignedChoice>,
   now: number,
 ): boolean {
-  const ageMs = now - (stored?.registeredAt ?? Number.NaN);
+  const ageMs = now - Number(stored?.registeredAt);
   return !(ageMs >= 0 && ageMs <= dayMs) || isChanged({ ...stored, ...stored?.choice }, wanted);
 }
 

@@ -70,9 +70,14 @@ export function pauseAfterMs(
   failure: { readonly response?: Response },
   firstPauseMs: number,
   failures: number,
-  { random } = timing,
+  environment = timing,
 ): number {
-  return retryPauseMs(firstPauseMs, failures, retryAfterSecondsOf(failure.response), random());
+  return retryPauseMs(
+    firstPauseMs,
+    failures,
+    retryAfterSecondsOf(failure.response),
+    environment.random(),
+  );
 }
 
 /** @returns seconds, more than 0. Undefined: the response does not say how long to wait. */
