@@ -144,7 +144,7 @@ describeInBrowsers('what a visitor has chosen', (session: BrowserSession) => {
     const card = site.files.get('/')!;
     const speak = (lang: string) =>
       site.files.set('/', `<!doctype html><html lang="${lang}">${card}`);
-    const locale = async () => (await session.stack.subscriptions(project))[0]!.locale;
+    const locale = async () => (await session.stack.locales(project))[0];
     speak('de-CH');
     const page = await view(site);
     await page.evaluate(() => push.subscribe().then(() => {}));

@@ -24,9 +24,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const signature = signUserId(project.identityKey, 'ada');
     const tab = await session.open(url);
     const endpoint = await tab.subscribe('ada', signature);
-    expect(await session.stack.subscriptions(project)).toEqual([
-      { endpoint, userId: 'ada', locale: expect.any(String) },
-    ]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
     return { project, site, url, tab, endpoint, signature };
   }
 
@@ -99,11 +97,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const view = await session.open(url);
     await view.page.evaluate(registrationSettled);
     const renewed = await session.stack.onlyOtherThan(endpoint, project);
-    expect(renewed).toEqual({
-      endpoint: await view.endpoint(),
-      userId: undefined,
-      locale: expect.any(String),
-    });
+    expect(renewed).toEqual({ endpoint: await view.endpoint(), userId: undefined });
   });
 
   test('a signature that is refused in the background: a confirmation keeps the stored user id', async () => {
@@ -113,9 +107,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const view = await session.open(url);
     await view.page.evaluate(registrationSettled);
     expect(await view.page.evaluate(readEntry, `failures ${url}`)).toMatchObject({ count: 1 });
-    expect(await session.stack.subscriptions(project)).toEqual([
-      { endpoint, userId: 'ada', locale: expect.any(String) },
-    ]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ endpoint, userId: 'ada' }]);
   });
 
   test('init() registers the user of the page, and a new signature, in the background', async () => {
@@ -131,9 +123,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const resigned = { userId: 'ada', userIdSignature };
     expect(await options(resigned)).toMatchObject(resigned);
     expect(await options({ userId: null })).toMatchObject({ userIdSignature: undefined });
-    expect(await session.stack.subscriptions(project)).toEqual([
-      { endpoint, userId: undefined, locale: expect.any(String) },
-    ]);
+    expect(await session.stack.subscriptions(project)).toEqual([{ endpoint, userId: undefined }]);
     expect(await tab.endpoint()).toBe(endpoint);
   });
 });
