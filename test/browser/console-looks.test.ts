@@ -77,12 +77,23 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     await show(page, () => shown);
   });
 
-  afterEach(() => page.close());
+  afterEach(async () => {
+    await forget();
+    await page.close();
+  });
 
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
   });
+
+  /** Drafts: of this tab, and those whose outcome nobody knows, which outlive it. */
+  const forget = () =>
+    page.evaluate(() => {
+      if (location.protocol === 'about:') return;
+      sessionStorage.clear();
+      localStorage.clear();
+    });
 
   /** Opens a view, signed in. @param changes to what the service responds with. */
   async function open(view = '', changes: Partial<ShownProject> = {}) {
@@ -610,7 +621,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
             { name: 'prefers-reduced-motion', value: 'reduce' },
           ]);
           // The draft of the picture before.
-          await page.evaluate(() => location.protocol === 'about:' || sessionStorage.clear());
+          await forget();
           await reach();
           await page.addStyleTag({
             content: `:root { --mantine-font-family: Inter !important;
