@@ -271,7 +271,7 @@ describe('in an app of somebody else', () => {
       vpcId: 'vpc-1', availabilityZones: ['a'], privateSubnetIds: ['subnet-1'],
     }),
     domainName: 'push.carillon.net', hostedZoneId: 'Z0123456789',
-    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1234-abcd'`;
+    certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/1234-abcd'`;
 
   test('the lowest and the newest CDK give the same resources', async () => {
     const newest = temporaryFolder();
