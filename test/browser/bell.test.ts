@@ -9,6 +9,7 @@ import { launchChromium } from './fixtures/chromium.ts';
 import { looksBesideHostileStyle } from './fixtures/hostile-style.ts';
 import { describeWithSdk, type SdkSession } from './fixtures/sdk-session.ts';
 import { type Site, startSite } from './fixtures/site.ts';
+import { followLinks } from './fixtures/site-page.ts';
 
 /** Declared by the page's script. */
 declare const push: CarillonClient;
@@ -335,13 +336,7 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
       site.files.set('/two', pageOf('Two', '/one'));
       await page.goto(`${site.origin}/one`);
       await setPermission('prompt');
-      await page.evaluate(() => Object.assign(window, { isSame: true }));
-      for (const title of ['Two', 'One', 'Two']) {
-        await page.waitForSelector(bell, { visible: true });
-        await page.click('#next');
-        await until(title, () => page.$eval('h1', (h1, text) => h1.textContent === text, title));
-      }
-      expect(await page.evaluate('isSame')).toBe(true);
+      await followLinks(page, bell);
       await page.waitForSelector(prompt, { visible: true });
       expect(await page.$$eval('.floating', (all) => all.length)).toBe(2);
       await page.click(bell);
