@@ -18,7 +18,7 @@ const headerSchema = z.object({
   version: z.literal(version),
   projectId: z.string().regex(projectIdPattern),
   exportedAt: z.iso.datetime(),
-  // Of the deployment that it comes from. They hold where a project has none of its own.
+  // Of the deployment that it comes from. They apply to a project without limits of its own.
   limits: z.object({
     SUBSCRIBER_CAP: z.number(),
     MONTHLY_SEND_CAP: z.number(),

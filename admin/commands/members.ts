@@ -86,7 +86,7 @@ interface MembersOptions {
   readonly name?: string;
 }
 
-/** Members of all projects. @throws {CommandError} if there is none. */
+/** Members of all projects. @throws {CommandError} if no project has such a member. */
 async function membersWhere(
   registry: Context['registry'],
   isWanted: (name: string) => boolean,

@@ -332,7 +332,7 @@ describe('in a network', () => {
     }
   });
 
-  test('an empty list of security groups is as absent: all functions share one', () => {
+  test('an empty list of security groups counts as no list: all functions share one group', () => {
     const other = userStack();
     const vpc = new ec2.Vpc(other, 'Vpc');
     new Carillon(other, 'Push', {

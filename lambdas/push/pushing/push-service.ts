@@ -92,7 +92,7 @@ export class PushService {
   #unknownHosts = 0;
   #limit: number;
   #refusedInARow: number;
-  /** Refusals before those in a row, and responses that are none. */
+  /** Refusals before the current row of them; and responses that are no refusals. */
   #refusedBefore = 0;
   #notRefused = 0;
   /** Before its first pause, refusals may be those of single subscriptions. */

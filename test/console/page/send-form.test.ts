@@ -54,7 +54,7 @@ describe('languages', () => {
   test.each([
     ['twice', [german, { ...german, title: 'Türen' }], 'translations'],
     ['without a tag', [{ ...german, tag: '' }], 'translations'],
-    ['with a tag that is none', [{ ...german, tag: 'en_US' }], 'translations.en_US'],
+    ['with an invalid tag', [{ ...german, tag: 'en_US' }], 'translations.en_US'],
     ['with a long title', [{ ...german, title: 'x'.repeat(257) }], 'translations.de.title'],
   ])('%s are refused', (_, translations, path) => {
     expect(form(...translations).issues).toMatchObject([{ path }]);
