@@ -215,18 +215,12 @@ function TranslationFields() {
               onChange={(text) => set(index, { [name]: text })}
             />
           ))}
-          <Button
-            variant="subtle"
-            color="bad"
-            style={{ alignSelf: 'start' }}
-            onClick={() => {
-              change({ translations: translations.filter((_, at) => at !== index) });
-              // The pressed button is gone.
-              document.getElementById(addLanguageId)?.focus();
-            }}
+          <RemoveEntry
+            addId={addLanguageId}
+            remove={() => change({ translations: translations.filter((_, at) => at !== index) })}
           >
             Remove this language
-          </Button>
+          </RemoveEntry>
         </Fields>
       ))}
       <datalist id="languages">
@@ -234,18 +228,50 @@ function TranslationFields() {
           <option key={tag} value={tag} label={languageName(tag)} />
         ))}
       </datalist>
-      <Button
-        variant="default"
+      <AddEntry
         id={addLanguageId}
-        aria-disabled={translations.length >= limits.translations}
-        onClick={() => {
-          if (translations.length < limits.translations)
-            change({ translations: [...translations, emptyTranslation] });
-        }}
+        isFull={translations.length >= limits.translations}
+        add={() => change({ translations: [...translations, emptyTranslation] })}
       >
         Add a language
-      </Button>
+      </AddEntry>
     </Stack>
+  );
+}
+
+/** Removes one of several entries. The focus moves to the button that adds one, because the pressed button is gone. */
+function RemoveEntry(props: {
+  readonly addId: string;
+  readonly remove: () => void;
+  readonly children: ReactNode;
+}) {
+  const { addId, remove, children } = props;
+  return (
+    <Button
+      variant="subtle"
+      color="bad"
+      style={{ alignSelf: 'start' }}
+      onClick={() => {
+        remove();
+        document.getElementById(addId)?.focus();
+      }}
+    >
+      {children}
+    </Button>
+  );
+}
+
+function AddEntry(props: {
+  readonly id: string;
+  readonly isFull: boolean;
+  readonly add: () => void;
+  readonly children: ReactNode;
+}) {
+  const { id, isFull, add, children } = props;
+  return (
+    <Button variant="default" id={id} aria-disabled={isFull} onClick={() => !isFull && add()}>
+      {children}
+    </Button>
   );
 }
 
@@ -293,31 +319,21 @@ function ButtonFields() {
               onChange={(text) => setAction(index, { [name]: text })}
             />
           ))}
-          <Button
-            variant="subtle"
-            color="bad"
-            style={{ alignSelf: 'start' }}
-            onClick={() => {
-              change({ actions: actions.filter((_, at) => at !== index) });
-              // The pressed button is gone.
-              document.getElementById(addButtonId)?.focus();
-            }}
+          <RemoveEntry
+            addId={addButtonId}
+            remove={() => change({ actions: actions.filter((_, at) => at !== index) })}
           >
             Remove button {index + 1}
-          </Button>
+          </RemoveEntry>
         </Fields>
       ))}
-      <Button
-        variant="default"
+      <AddEntry
         id={addButtonId}
-        aria-disabled={actions.length >= limits.actions}
-        onClick={() => {
-          if (actions.length < limits.actions)
-            change({ actions: [...actions, newButton(actions)] });
-        }}
+        isFull={actions.length >= limits.actions}
+        add={() => change({ actions: [...actions, newButton(actions)] })}
       >
         Add a button
-      </Button>
+      </AddEntry>
     </Stack>
   );
 }
