@@ -125,6 +125,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await press('Enter');
     await expectFocus('Cancel');
     await press('Tab');
+    await tab.expectReady();
     await press('Enter');
     await expectView('To everyone');
     const [grace] = browsers;
@@ -166,6 +167,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await press('Space');
     await expectFocus('Cancel');
     await press('Tab');
+    await tab.expectReady();
     await press('Enter');
     await expectView('To Grace');
     await tab.expectText('#verdict', '1 of 1 delivered.');
@@ -185,6 +187,7 @@ describeWith('chromium', 'the console without a mouse, and for all eyes', (execu
     await press('Enter');
     await expectFocus('Cancel');
     await focus('Remove');
+    await tab.expectReady();
     await press('Enter');
     await expectFocus('User id');
     await expectSubscriptions(0);

@@ -303,11 +303,14 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     for (const one of [tab, other]) {
       await one.page.bringToFront();
       await one.click('button', 'Send to 1');
-      await one.confirm();
-      if (one === other) {
-        await one.expectText('dialog[open]', '“Doors open” went out on');
+      await one.expectReady();
+      // A tab that read the list since knows it already.
+      const isKnown = (await one.page.$('dialog[open] ::-p-text(went out on)')) !== null;
+      if (one === other && !isKnown) {
         await one.confirm();
+        await one.expectText('dialog[open]', '“Doors open” went out on');
       }
+      await one.confirm();
       await one.expectView(title);
     }
     await other.page.close();
@@ -460,6 +463,8 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     async (width, height) => {
       await write();
       await page.setViewport({ width, height });
+      // What was not counted yet is asked twice.
+      await tab.expectText('form [role=status] b', '1');
       const send = await page.waitForSelector('form[aria-label=Notification] [type=submit]');
       await send!.evaluate((button) => button.scrollIntoView({ block: 'end' }));
       const at = (await send!.clickablePoint())!;

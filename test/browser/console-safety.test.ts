@@ -93,7 +93,12 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
       ...('sample' in response && {
         name: hostile,
         access: { role: 'sender', name: hostile },
-        sample: { subscribers: 2, seenWithinDays: { 7: 2 }, channels: { [hostile]: 1 } },
+        sample: {
+          subscribers: 2,
+          seenWithinDays: { 7: 2 },
+          channels: { [hostile]: 1 },
+          locales: { [hostile]: 1 },
+        },
       }),
       ...('subscriptions' in response && {
         devices: [{ id: hostile, pushService: hostile, createdAt: at, updatedAt: at }],
