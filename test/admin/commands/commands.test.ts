@@ -51,7 +51,7 @@ describe('create', () => {
     expect(created).toEqual({
       projectId,
       settings: {
-        ...{ name: longName, userIds: 'signed', shownSample: 1 },
+        ...{ name: longName, userIds: 'signed', shownSample: 1, events: true },
         ...{ monthlySendCap: 50, rateLimitPerMinute: null },
       },
       applicationServerKey: expect.any(String),
