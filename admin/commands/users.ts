@@ -6,6 +6,7 @@ import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { userSchema } from '../../contract/wire/user.ts';
 import { type ExportedMember, storedData } from '../../contract/wording/stored-data.ts';
 import { eraseFound, userSubscriptions } from '../../lambdas/store/audience.ts';
+import { auditSubject } from '../../lambdas/store/audit.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
 import {
   deviceIdOf,
@@ -32,15 +33,15 @@ export function usersCommand(runOnStack: RunOnStack): Command {
 }
 
 /** Whose data: those of a user id, or of one browser. */
-type Person = { readonly userId: string } | { readonly device: string };
+export type Person = { readonly userId: string } | { readonly device: string };
 
-interface PersonOptions {
+export interface PersonOptions {
   readonly device?: string;
   readonly endpoint?: string;
 }
 
 /** Lets a command name a person. @returns what reads the name. */
-function namingPerson(command: Command) {
+export function namingPerson(command: Command) {
   command
     .addArgument(userIdArgument())
     .option(
@@ -105,8 +106,10 @@ function exportCommand(runOnStack: RunOnStack): Command {
   const read = namingPerson(command);
   return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
     const person = read(userId, options);
-    return runOnStack(async ({ paint, print, ...stack }) => {
+    return runOnStack(async ({ paint, print, note, ...stack }) => {
+      const project = await keyedProject(stack, projectId);
       const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
+      note({ count: subscriptions.length, subject: auditSubject(project, person) });
       print(
         { projectId, ...person, subscriptions, elsewhere },
         `Stored ${subscriptionsText(subscriptions.length, projectId, person)}\n` +
@@ -141,7 +144,7 @@ function deleteCommand(runOnStack: RunOnStack): Command {
   return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
     const person = read(userId, options);
     return runOnStack(async (context) => {
-      const { dynamo, tables, print, confirm } = context;
+      const { dynamo, tables, print, confirm, note } = context;
       const project = await keyedProject(context, projectId);
       const { length } = await subscriptionsOfPerson(context, projectId, person);
       await confirm({
@@ -157,7 +160,9 @@ function deleteCommand(runOnStack: RunOnStack): Command {
         person,
       );
       const userId = 'userId' in person ? person.userId : undefined;
+      note({ subject: auditSubject(project, person) });
       const removed = await eraseFound(subscriptions, project.ref, userId, found);
+      note({ count: removed });
       const text = `Deleted ${subscriptionsText(removed, projectId, person)}\n`;
       print({ projectId, ...person, removed }, text);
     });
@@ -233,7 +238,7 @@ function timeText(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
 
-async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {
+export async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {
   const projects = projectStore(dynamo, tables.projects, () => new Date());
   const project = await projects.find(projectId);
   if (project === undefined) throw new ProjectNotFound(projectId);
