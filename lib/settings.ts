@@ -256,8 +256,7 @@ export function readSettings(
  * @throws {SettingsError} for an unknown name, and an invalid value.
  */
 export function checkEach(written: Readonly<Record<string, unknown>>): void {
-  const given = Object.entries(written).filter(([name]) => !isCdkEntry(name));
-  const { error } = settings.partial().safeParse(Object.fromEntries(given));
+  const { error } = settings.partial().safeParse(written);
   if (error !== undefined) throw mistakesIn(error, written);
 }
 
