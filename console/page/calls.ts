@@ -6,7 +6,6 @@ import { isInProgress, type NotificationStatus } from '../../contract/wire/notif
 import { CarillonError } from '../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { ProjectClient } from '../../sdk/server/project-client.ts';
-import { afterPauses } from './pauses.ts';
 import { useSession } from './session.ts';
 
 /** The service responds within 30 s, or its gateway does. */
@@ -30,6 +29,25 @@ export function projectClient(projectId: string, key: string): ProjectClient {
       return bodyOrThrow(result);
     },
   );
+}
+
+/** Most pauses of one request. */
+const mostPauses = 4;
+
+/** Repeats a request for as long as the service refuses it with a code that passes, after the pauses that it asks for. */
+export async function afterPauses<Result>(
+  code: 'request_in_progress' | 'rate_limited',
+  request: () => Promise<Result>,
+): Promise<Result> {
+  for (let pauses = 0; ; pauses++) {
+    try {
+      return await request();
+    } catch (error) {
+      const isPassing = error instanceof CarillonError && error.code === code;
+      if (!isPassing || pauses === mostPauses) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * (error.retryAfter ?? 5)));
+    }
+  }
 }
 
 /** The project, its usage, and a sample of its subscribers. */
@@ -58,6 +76,11 @@ export function useNotifications() {
   });
 }
 
+interface Search {
+  readonly isWanted: (notification: NotificationResult) => boolean;
+  readonly signal: AbortSignal;
+}
+
 /** The newest notifications, and the older ones that were loaded: they are not loaded again. */
 export function useAllNotifications() {
   const { client } = useSession();
@@ -71,20 +94,17 @@ export function useAllNotifications() {
   const data = newest.data && joined(newest.data, older);
   /** Loads older ones until one of a page is wanted. */
   const load = useMutation({
-    mutationFn: async (search: {
-      readonly isWanted: (notification: NotificationResult) => boolean;
-      readonly signal: AbortSignal;
-    }) => {
+    mutationFn: async ({ isWanted, signal }: Search) => {
       let list = data!;
       let page: NotificationList;
       do {
         const { nextCursor: cursor } = list;
         page = await afterPauses('rate_limited', () =>
-          client.notifications({ limit: limits.largestPage, cursor, signal: search.signal }),
+          client.notifications({ limit: limits.largestPage, cursor, signal }),
         );
         list = { ...page, notifications: [...list.notifications, ...page.notifications] };
         queries.setQueryData(['older notifications'], list);
-      } while (page.nextCursor && !page.notifications.some(search.isWanted));
+      } while (page.nextCursor && !page.notifications.some(isWanted));
     },
   });
   return { newest, data, load };
@@ -165,7 +185,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     direct_request: { advice: 'Open the console at the public address of the service.' },
     unexpected_response: { what: 'The response is not from Carillon.' },
     rate_limited: {
-      advice: `Try again ${seconds === undefined ? 'in a minute' : `in ${seconds} s`}.`,
+      advice: `Try again in ${seconds === undefined ? 'a minute' : `${seconds} s`}.`,
     },
     project_paused: { advice: 'The operator resumes it: carillon resume <projectId>.' },
     subscriber_cap_reached: {

@@ -34,12 +34,7 @@ export function LocalView() {
           <Problem error={sdk.error ?? check.error} onRetry={() => void sdk.refetch()} />
           {sdk.data && <BrowserSubscription push={sdk.data.push} onAttempt={checkAgain} />}
           <Group>
-            <Anchor
-              component="button"
-              type="button"
-              disabled={sdk.data === undefined}
-              onClick={() => check.mutate()}
-            >
+            <Anchor component="button" disabled={!sdk.data} onClick={() => check.mutate()}>
               Nothing arrives? Check this browser
             </Anchor>
           </Group>
@@ -176,6 +171,7 @@ function SimulatedBrowsers() {
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['project'] }),
   });
+  const subscribe = () => add.mutate();
   return (
     <Card title={<Numbered number={2}>Or add simulated browsers</Numbered>}>
       <Text c="dimmed">
@@ -183,12 +179,7 @@ function SimulatedBrowsers() {
         click it.
       </Text>
       <Group>
-        <Button
-          variant="default"
-          loading={add.isPending}
-          disabled={!project}
-          onClick={() => add.mutate()}
-        >
+        <Button variant="default" loading={add.isPending} disabled={!project} onClick={subscribe}>
           Add {total} simulated browsers
         </Button>
       </Group>

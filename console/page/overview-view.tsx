@@ -94,7 +94,7 @@ function NoticeAlert({ title, text, tone, notificationId }: Notice) {
   const { href } = useSession();
   const isLimit = notificationId === undefined;
   return (
-    <Alert role="status" id="notice" color={tone} radius="lg" icon={<Icon name="warning" />}>
+    <Alert role="status" id="notice" color={tone}>
       <Group justify="space-between" gap="0.25rem 1rem">
         <Text inherit flex="1 1 14rem" lineClamp={3} c="var(--alert-color)">
           <strong>{title}</strong> {text}
@@ -165,14 +165,10 @@ export function Growth() {
   const { data: list } = useNotifications();
   const growth = project && list && growthOf(list, project.subscribers, Date.now());
   if (growth === undefined) return null;
+  const color = growth.isMore ? 'var(--mantine-color-good-light-color)' : undefined;
   return (
     <>
-      <Text
-        component="b"
-        inherit
-        fw={500}
-        c={growth.isMore ? 'var(--mantine-color-good-light-color)' : undefined}
-      >
+      <Text component="b" inherit fw={500} c={color}>
         {growth.text}
       </Text>{' '}
       since {growth.since}

@@ -4,9 +4,9 @@ import { limits } from '../../../contract/wire/limits.ts';
 import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
 import { audienceText } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-import type { ProjectClient } from '../../../sdk/server/project-client.ts';
+import { afterPauses } from '../calls.ts';
 import { capitalized, timeText } from '../format.ts';
-import { afterPauses } from '../pauses.ts';
+import type { Session } from '../session.ts';
 import { doubtStorage, stored } from './doubts.ts';
 import { emptySendForm, firstForm, readSendForm, type SendForm, whomText } from './send-form.ts';
 
@@ -111,12 +111,9 @@ function readDraft({ form, ...draft }: Draft): Draft {
   return { ...draft, form: Object.fromEntries(known) as SendForm };
 }
 
-interface DraftOptions {
+interface DraftOptions extends Pick<Session, 'key' | 'client' | 'isLocal'> {
   /** Whose draft it is: project and member. Another key never sees it. */
   readonly owner: string;
-  readonly key: string;
-  readonly client: ProjectClient;
-  readonly isLocal: boolean;
   readonly queries: QueryClient;
   readonly onSent: (notificationId: string) => void;
 }
@@ -160,10 +157,9 @@ export function useDraft({ owner, key, client, isLocal, queries, onSent }: Draft
       onError: (error, { draft: { attemptedAt, request, ...draft }, isRepetition }) => {
         if (!saysNothingSent(error, isRepetition) || current.current?.id !== draft.id) return;
         const { code } = error as CarillonError;
+        const isCopied = code === 'idempotency_key_reused';
         if (code === 'unavailable') keep({ ...draft, isKept: true });
-        else if (code === 'idempotency_key_reused')
-          keep(newDraft(draft.form, { earlier: copyText }));
-        else keep(newDraft(draft.form, draft));
+        else keep(newDraft(draft.form, isCopied ? { earlier: copyText } : draft));
       },
     },
     queries,

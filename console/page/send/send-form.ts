@@ -206,16 +206,15 @@ export function readSendForm(form: SendForm): {
 function ownIssues(form: SendForm, body: object): readonly Issue[] {
   // Somebody who wants a part of the subscribers must not reach everyone.
   const isForAll = form.to === 'some' && !hasConditions(conditionsOf(body));
-  if (isForAll) return [{ path: 'channels', message: 'Choose a channel or a last visit' }];
+  const isPersonal = form.to === 'users' && form.isPersonal;
   const tags = form.translations.map(({ tag }) => tag.trim());
-  if (tags.includes('')) return [{ path: 'translations', message: 'Enter each language' }];
-  if (new Set(tags).size < tags.length) {
-    return [{ path: 'translations', message: 'Write each language once' }];
-  }
-  if (form.to !== 'users' || !form.isPersonal) return [];
-  const used = placeholdersIn(body as NotificationContent);
-  const message = tableIssue(form.recipients, used);
-  return message === undefined ? [] : [{ path: 'recipients', message }];
+  const repeated = new Set(tags).size < tags.length && 'Write each language once';
+  const found = {
+    channels: isForAll && 'Choose a channel or a last visit',
+    translations: tags.includes('') ? 'Enter each language' : repeated,
+    recipients: isPersonal && tableIssue(form.recipients, placeholdersIn(body as SendRequest)),
+  };
+  return Object.entries(found).flatMap(([path, message]) => (message ? { path, message } : []));
 }
 
 /** Users that a text names. */
@@ -258,9 +257,10 @@ function memberOf(form: SendForm, name: FieldName): unknown {
   if (typeof value === 'boolean') return value === emptySendForm[name] ? undefined : value;
   if (typeof value !== 'string') {
     if (value.length === 0) return undefined;
-    return name === 'translations'
-      ? translationsOf(form.translations)
-      : form.actions.map(withoutBlank);
+    if (name === 'actions') return form.actions.map((button) => written(button, buttonFields));
+    return Object.fromEntries(
+      form.translations.map(({ tag, ...members }) => [tag.trim(), written(members)]),
+    );
   }
   if (value.trim() === '' && blank === undefined) return undefined;
   return conversions[kind]?.read(value) ?? value.trim();
@@ -339,26 +339,13 @@ function buttonText({ title, url, icon }: Partial<ButtonForm>): string {
   return details === '' ? title! : `${title} (${details})`;
 }
 
-/** What is blank is not translated. */
-function translationsOf(translations: readonly TranslationForm[]) {
-  return Object.fromEntries(
-    translations.map(({ tag, ...members }) => [
-      tag.trim(),
-      Object.fromEntries(
-        Object.entries(members)
-          .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
-          .filter(([, value]) => value !== ''),
-      ),
-    ]),
+/** What is written of an entry. @param rows of its fields: those that must not be blank stay. */
+function written(entry: object, rows: Readonly<Record<string, FormField>> = {}): object {
+  const trimmed = Object.entries(entry).map(
+    ([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const,
   );
-}
-
-/** Fields that must not be blank stay. */
-function withoutBlank(button: ButtonForm): Partial<ButtonForm> {
   return Object.fromEntries(
-    Object.entries(button)
-      .map(([name, text]) => [name, text.trim()] as const)
-      .filter(([name, text]) => text !== '' || fieldAt(`actions[0].${name}`)?.blank !== undefined),
+    trimmed.filter(([name, value]) => value !== '' || rows[name]?.blank !== undefined),
   );
 }
 
