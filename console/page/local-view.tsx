@@ -98,6 +98,8 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
   const toggle = () =>
     change(() => (isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {})));
 
+  const identify = () => change(() => push.identify(userId || null));
+
   const isRefused = permission === 'unsupported' || permission === 'denied';
   const [status, lead] =
     states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
@@ -134,11 +136,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
           {isSubscribed && (
-            <Button
-              variant="default"
-              aria-disabled={isPending}
-              onClick={() => change(() => push.identify(userId || null))}
-            >
+            <Button variant="default" aria-disabled={isPending} onClick={identify}>
               Change user
             </Button>
           )}

@@ -132,11 +132,7 @@ const pictureStyles = {
 } as const;
 
 /** Short enough for one row on a phone. */
-const tabs: Readonly<Record<Platform, string>> = {
-  desktop: 'Computer',
-  android: 'Android',
-  iphone: 'iPhone',
-};
+const tabs = { desktop: 'Computer', android: 'Android', iphone: 'iPhone' } as const;
 const names: Readonly<Record<Platform, string>> = {
   desktop: 'Chrome on Windows',
   android: 'Chrome on Android',

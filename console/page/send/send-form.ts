@@ -59,9 +59,8 @@ function fieldsOf<Name extends string>(
 
 /** The names of a group, in the order of the form. */
 export function namesIn(group: FieldGroup): readonly FieldName[] {
-  return (Object.keys(sendFields) as FieldName[]).filter(
-    (name) => sendFields[name].group === group,
-  );
+  const names = Object.keys(sendFields) as FieldName[];
+  return names.filter((name) => sendFields[name].group === group);
 }
 
 const fieldNames = fieldGroups.flatMap(namesIn);
@@ -229,10 +228,9 @@ export function whomText(request: SendRequest): string {
   }
   const distinct = [...new Set(ids)];
   const more = distinct.length - namedUsers;
-  const named = distinct
-    .slice(0, more > 1 ? namedUsers : undefined)
-    .map((id) => (separators.test(id) ? `“${id}”` : id));
-  const users = [...named, ...(more > 1 ? [`${countText(more)} more users`] : [])];
+  const shown = more > 1 ? distinct.slice(0, namedUsers) : distinct;
+  const users = shown.map((id) => (separators.test(id) ? `“${id}”` : id));
+  if (more > 1) users.push(`${countText(more)} more users`);
   const audience = { users: distinct.length, ...conditions };
   return audienceText({ audience }, new Intl.ListFormat('en').format(users));
 }
@@ -286,15 +284,12 @@ type SentContent = NotificationContent & Pick<NotificationResult, 'audience'>;
 export function formOf({ audience, ...content }: SentContent): SendForm {
   const { users, ...conditions } = audience === 'everyone' ? {} : audience;
   const sent: Readonly<Partial<Record<FieldName, unknown>>> = { ...content, ...conditions };
+  const formed = (name: FieldName) =>
+    conversions[fields[name].kind]?.write(sent[name] as never) ?? sent[name];
   const filled = fieldNames.filter((name) => sent[name] !== undefined);
   return {
     ...emptySendForm,
-    ...Object.fromEntries(
-      filled.map((name) => [
-        name,
-        conversions[fields[name].kind]?.write(sent[name] as never) ?? sent[name],
-      ]),
-    ),
+    ...Object.fromEntries(filled.map((name) => [name, formed(name)])),
     actions: (content.actions ?? []).map((action) => ({ ...emptyButton, ...action }) as ButtonForm),
     to: users !== undefined ? 'users' : hasConditions(conditions) ? 'some' : 'everyone',
     isPersonal: placeholdersIn(content).length > 0,
