@@ -6,6 +6,7 @@ import { isInProgress, type NotificationStatus } from '../../contract/wire/notif
 import { CarillonError } from '../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { ProjectClient } from '../../sdk/server/project-client.ts';
+import { afterPauses } from './pauses.ts';
 import { useSession } from './session.ts';
 
 /** The service responds within 30 s, or its gateway does. */
@@ -29,25 +30,6 @@ export function projectClient(projectId: string, key: string): ProjectClient {
       return bodyOrThrow(result);
     },
   );
-}
-
-/** Most pauses of one request. */
-const mostPauses = 4;
-
-/** Repeats a request for as long as the service refuses it with a code that passes, after the pauses that it asks for. */
-export async function afterPauses<Result>(
-  code: 'request_in_progress' | 'rate_limited',
-  request: () => Promise<Result>,
-): Promise<Result> {
-  for (let pauses = 0; ; pauses++) {
-    try {
-      return await request();
-    } catch (error) {
-      const isPassing = error instanceof CarillonError && error.code === code;
-      if (!isPassing || pauses === mostPauses) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1000 * (error.retryAfter ?? 5)));
-    }
-  }
 }
 
 /** The project, its usage, and a sample of its subscribers. */

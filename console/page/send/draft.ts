@@ -4,9 +4,9 @@ import { limits } from '../../../contract/wire/limits.ts';
 import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
 import { audienceText } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
-import { afterPauses } from '../calls.ts';
+import type { ProjectClient } from '../../../sdk/server/project-client.ts';
 import { capitalized, timeText } from '../format.ts';
-import type { Session } from '../session.ts';
+import { afterPauses } from '../pauses.ts';
 import { doubtStorage, stored } from './doubts.ts';
 import { emptySendForm, firstForm, readSendForm, type SendForm, whomText } from './send-form.ts';
 
@@ -111,9 +111,12 @@ function readDraft({ form, ...draft }: Draft): Draft {
   return { ...draft, form: Object.fromEntries(known) as SendForm };
 }
 
-interface DraftOptions extends Pick<Session, 'key' | 'client' | 'isLocal'> {
+interface DraftOptions {
   /** Whose draft it is: project and member. Another key never sees it. */
   readonly owner: string;
+  readonly key: string;
+  readonly client: ProjectClient;
+  readonly isLocal: boolean;
   readonly queries: QueryClient;
   readonly onSent: (notificationId: string) => void;
 }
