@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
 import type { Confirmation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
@@ -40,6 +40,13 @@ export function projectCommand(
 ): Command {
   return newCommand(name, description, ...examples).addArgument(
     new Argument('<projectId>', 'id of the project').argParser(readProjectId),
+  );
+}
+
+/** Names one project, and more if it is given again. */
+export function projectsOption(description: string): Option {
+  return new Option('--project <projectId>', description).argParser(
+    (id: string, ids: readonly string[] = []) => [...ids, readProjectId(id)],
   );
 }
 

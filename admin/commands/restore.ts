@@ -14,7 +14,7 @@ import { checkRestoredTables } from '../restored-tables.ts';
 import { openConversation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { formatTime } from '../terminal/table.ts';
-import { type Context, dryRunOption, type RunOnStack, readProjectId } from './command.ts';
+import { type Context, dryRunOption, projectsOption, type RunOnStack } from './command.ts';
 import { erasedText } from './import.ts';
 
 interface Options extends RestoredTables {
@@ -36,12 +36,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .requiredOption('--identity-keys <table>', 'restored table IdentityKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
-    .addOption(
-      new Option(
-        '--project <projectId...>',
-        'only these projects (default: all of the backup)',
-      ).argParser((id: string, ids: readonly string[] = []) => [...ids, readProjectId(id)]),
-    )
+    .addOption(projectsOption('only this project; can be given again (default: all of the backup)'))
     .addOption(
       new Option(
         '--keep-keys',
