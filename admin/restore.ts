@@ -165,7 +165,7 @@ export interface RestoreOptions {
   readonly newKeys: boolean;
   /** Whether projects that exist also get the subscriptions that they lack. */
   readonly addSubscriptions: boolean;
-  /** Whether missing projects send nothing until the operator resumes them. */
+  /** Whether missing projects that keep their keys send nothing until the operator resumes them. */
   readonly pauses: boolean;
   readonly dryRun: boolean;
   readonly deployedCap: number;
@@ -221,7 +221,8 @@ export async function restoreProject(
     : { ...arriving, secretKey: undefined };
   const isWhole = state === 'missing';
   const pausedAt =
-    named.project.pausedAt ?? (options.pauses && isWhole ? clock().toISOString() : undefined);
+    named.project.pausedAt ??
+    (options.pauses && isWhole && !options.newKeys ? clock().toISOString() : undefined);
   const project: ProjectItem =
     pausedAt === undefined ? named.project : { ...named.project, pausedAt };
   // An identity key that the stack still has is not older than the backup's.

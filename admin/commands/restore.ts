@@ -179,18 +179,18 @@ function restoredText(
   ];
   const text = `${lines.join('\n')}\n`;
   if (project !== 'created' || dryRun) return text;
+  const isPaused = counted.pausedAt !== undefined;
   const calls = [
     ...validAgain.map((key) => endingCall(projectId, key)),
-    ...(counted.pausedAt === undefined
-      ? []
-      : [`users delete <userId> --project ${projectId}`, `resume ${projectId}`]),
+    ...(isPaused ? [`resume ${projectId}`] : []),
   ];
-  const people =
-    counted.pausedAt === undefined
-      ? ''
-      : '  Subscribed as in the backup: also who has unsubscribed or was erased since. So it is paused.\n';
   const typed = [...new Set(calls)].map((call) => `    ${next(call)}\n`).join('');
-  return `${text}${people}  Next, as far as it applies:\n\n${typed}\n`;
+  return (
+    `${text}  Subscribed as in the backup: also who has unsubscribed since.\n` +
+    (typed === ''
+      ? ''
+      : `  ${isPaused ? 'It is paused, so that no ended key sends. ' : ''}Next, as far as it applies:\n\n${typed}\n`)
+  );
 }
 
 function keyText(key: BackupKey): string {

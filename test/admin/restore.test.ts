@@ -206,8 +206,10 @@ test('the keys that are valid again are listed, and those that ended since and s
   expect(await restore()).toMatchObject([{ validAgain: [], stillRevoked: all }]);
 });
 
-test('a missing project sends nothing until it is resumed, if that is asked for', async () => {
+test('a missing project that keeps its keys sends nothing until it is resumed, if that is asked for', async () => {
   const { projectId } = await backUp('shop', 1);
+  const renewed = { pauses: true, newKeys: true, dryRun: true };
+  expect((await restore(renewed))[0]!.pausedAt).toBeUndefined();
   expect(await restore({ pauses: true })).toMatchObject([{ pausedAt: expect.any(String) }]);
   expect(await stack().registry.get(projectId)).toMatchObject({ pausedAt: expect.any(String) });
   await lose('projects');

@@ -100,12 +100,11 @@ test('a dry run changes nothing, and says what the restore then does', async () 
   expect({ code, output }).toEqual({
     code: 0,
     output:
-      `${done}  Subscribed as in the backup: also who has unsubscribed or was erased since. So it is paused.\n` +
-      `  Next, as far as it applies:\n\n${[
+      `${done}  Subscribed as in the backup: also who has unsubscribed since.\n` +
+      `  It is paused, so that no ended key sends. Next, as far as it applies:\n\n${[
         'rotate shop secret --revoke',
         "revoke shop 'Ann'",
         'rotate shop identity --grace 0',
-        'users delete <userId> --project shop',
         'resume shop',
       ]
         .map((call) => `    npm run -s carillon -- ${call} --local\n`)
