@@ -43,6 +43,18 @@ export function projectCommand(
   );
 }
 
+/** The project of a command that also works on all of them. */
+export function optionalProject(): Argument {
+  return new Argument('[projectId]', 'id of the project').argParser(readProjectId);
+}
+
+/** The ids of all projects, in their order. */
+export async function allProjectIds({ registry }: Pick<Context, 'registry'>) {
+  const projectIds: string[] = [];
+  for await (const { projectId } of registry.list()) projectIds.push(projectId);
+  return projectIds.sort();
+}
+
 /** Names one project, and more if it is given again. */
 export function projectsOption(description: string): Option {
   return new Option('--project <projectId>', description).argParser(

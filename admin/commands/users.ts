@@ -21,7 +21,7 @@ import { portableSubscription } from '../subscriptions/line.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { type Context, projectsOption, type RunOnStack } from './command.ts';
+import { allProjectIds, type Context, projectsOption, type RunOnStack } from './command.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')
@@ -93,11 +93,8 @@ function whereOption(projectIds: readonly string[]): string {
 }
 
 /** Default: all. */
-async function projectIdsOf({ registry }: Stack, { project }: ProjectsOptions) {
-  if (project !== undefined) return project;
-  const projectIds: string[] = [];
-  for await (const { projectId } of registry.list()) projectIds.push(projectId);
-  return projectIds.sort();
+async function projectIdsOf(stack: Stack, { project }: ProjectsOptions) {
+  return project ?? allProjectIds(stack);
 }
 
 function findCommand(runOnStack: RunOnStack): Command {

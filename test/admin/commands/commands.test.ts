@@ -502,6 +502,11 @@ describe('members', () => {
       messages: expect.stringContaining('Nothing was revoked.'),
     });
     expect(await operator.registry.members(projectId)).toHaveLength(1);
+    const { output } = await operator.runLocal([...revoke, '--yes']);
+    for (const id of [projectId, other]) {
+      expect(output).toContain(`carillon -- rotate ${id} secret --grace 24h --local\n`);
+      await operator.registry.invite(id, { name, role: 'viewer', random: randomBytes });
+    }
     const revoked = { name, projectIds: [projectId, other], revoked: true };
     expect(await operator.runJson([...revoke, '--yes'])).toEqual(revoked);
     expect(await operator.registry.members(projectId)).toEqual([]);

@@ -21,7 +21,7 @@ describe('a wrong call', () => {
       [],
       'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, notifications, pause, resume, users, subscriptions, doctor, restore, tables, export, import, recount.',
     ],
-    [['subscriptions'], 'Missing command: use one of import, export, prune.'],
+    [['subscriptions'], 'Missing command: use one of import, export, count, prune.'],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['\u001b[2J'], "Unknown command '\\u001b[2J'."],
     [['show'], "Missing required argument 'projectId'."],
