@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { serviceTag } from '../contract/infrastructure/stack-name.ts';
 import { deployCall } from './calls.ts';
-import { ConnectionError } from './errors.ts';
+import { ConnectionError, signInAdvice } from './errors.ts';
 
 export interface StackStatus {
   /** CloudFormation's, such as `UPDATE_COMPLETE`. */
@@ -40,6 +40,7 @@ export interface Template {
       }
     >
   >;
+  readonly Rules?: Readonly<Record<string, { readonly Assertions: readonly unknown[] }>>;
 }
 
 /** What CloudFormation knows about a stack. */
@@ -123,7 +124,7 @@ function whyNotDescribed({ name, message }: Error, stack: string, region: string
     case 'InvalidClientTokenId':
     case 'SignatureDoesNotMatch':
     case 'UnrecognizedClientException':
-      return 'The AWS credentials are expired or invalid. Sign in again.';
+      return `The AWS credentials are expired or invalid. ${signInAdvice(name, region)}`;
     default:
       return `Cannot describe stack "${stack}" in ${region}: ${message}`;
   }

@@ -19,6 +19,13 @@ export class ConnectionError extends CommandError {
   }
 }
 
+/** What to do if AWS refuses the credentials with this error. */
+export function signInAdvice(error: string, region: string): string {
+  // A region that is not enabled says so of every credential.
+  const isUnknownThere = ['InvalidClientTokenId', 'UnrecognizedClientException'].includes(error);
+  return `Sign in again${isUnknownThere ? `, or enable the region ${region} in your account` : ''}.`;
+}
+
 export class ProjectNotFound extends CommandError {
   override readonly name = 'ProjectNotFound';
 

@@ -254,6 +254,30 @@ export function readSettings(
 }
 
 /**
+ * The settings of a stage, as they are written. `eu.domainName` is the `domainName` of the stage `eu` only. An empty value
+ * is as absent.
+ */
+export function settingsOfStage(
+  written: Readonly<Record<string, unknown>>,
+  stage: string,
+): Readonly<Record<string, unknown>> {
+  const shared: Record<string, unknown> = {};
+  const own: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(written)) {
+    const [, prefix, setting = ''] = ofStagePattern.exec(name) ?? [];
+    if (!(setting in settings.shape)) shared[name] = value;
+    else if (prefix === stage) own[setting] = value;
+  }
+  const given = Object.entries({ ...shared, ...own });
+  const isAbsent = (name: string, value: unknown) =>
+    name in settings.shape && (value === '' || value === undefined);
+  return Object.fromEntries(given.filter(([name, value]) => !isAbsent(name, value)));
+}
+
+/** The name of a setting of one stage. */
+const ofStagePattern = /^([a-z][a-z0-9-]*)\.(\w+)$/;
+
+/**
  * Reads the settings of an app from its context. It also has what the user's `~/.cdk.json` has for all apps: a name
  * that is unknown here may be known to another one.
  * @param place where the app's own settings are written.
@@ -262,7 +286,9 @@ export function readSettings(
 export function readContext(context: Readonly<Record<string, unknown>>, place: string): Settings {
   const foreign = Object.keys(contextOfUser()).filter((name) => !(name in settings.shape));
   const own = Object.entries(context).filter(([name]) => !foreign.includes(name));
-  return readSettings(Object.fromEntries(own), { place });
+  const { stage } = context;
+  const ofStage = settingsOfStage(Object.fromEntries(own), String(stage ?? 'prod'));
+  return readSettings({ ...ofStage, stage }, { place });
 }
 
 /** A line for each part of an ARN that differs from where the stack is. */
@@ -308,7 +334,7 @@ function describe(
 }
 
 function describeUnknown(name: string): string {
-  const nearest = nearestName(name, settingNames);
+  const nearest = nearestName(ofStagePattern.exec(name)?.[2] ?? name, settingNames);
   const hint =
     nearest === undefined
       ? `the settings are ${settingNames.join(', ')}`

@@ -1,10 +1,10 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { countOf, countText, shellString } from '../../contract/text/text.ts';
 import { deviceIdPattern } from '../../contract/wire/formats.ts';
-import { limits } from '../../contract/wire/limits.ts';
 import type { Project } from '../../contract/wire/project.ts';
 import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { userSchema } from '../../contract/wire/user.ts';
+import { type ExportedMember, storedData } from '../../contract/wording/stored-data.ts';
 import { eraseFound, userSubscriptions } from '../../lambdas/store/audience.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
 import {
@@ -141,10 +141,14 @@ function exportCommand(runOnStack: RunOnStack): Command {
         `Stored ${subscriptionsText(subscriptions.length, projectIds, person)}\n` +
           (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
           '\nData that may be about the person, stored without the user id:\n\n' +
-          elsewhere.map(({ where, what }) => `  ${where}: ${what}\n`).join(''),
+          elsewhere.map(elsewhereText).join(''),
       );
     });
   });
+}
+
+function elsewhereText({ where, what, kept, leftOut }: (typeof elsewhere)[number]): string {
+  return `  ${where}: ${what}. Kept: ${kept}. Not here: ${leftOut}.\n`;
 }
 
 type StoredSubscription = Awaited<ReturnType<typeof subscriptionsOfPerson>>[number];
@@ -232,16 +236,10 @@ function readEndpoint(url: string): string {
   throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
 }
 
-/** SECURITY.md says the same of the whole service. */
-const elsewhere = [
-  {
-    where: 'Notifications',
-    what: `texts and URLs as sent, for ${limits.notificationRetentionDays} days; how many users they were sent to, but not to whom`,
-  },
-  { where: 'RateLimits', what: 'addresses of callers, for two minutes to a few days' },
-  { where: 'logs', what: 'networks of callers (/24, or /48 for IPv6), for 30 days' },
-  { where: 'backups', what: 'subscriptions of the last 35 days, also deleted ones' },
-] as const;
+/** What may be about the person, and is not in the export. */
+const elsewhere = storedData
+  .map(({ where, what, kept, exported }) => ({ where, what, kept, leftOut: exported }))
+  .filter(({ leftOut }) => typeof leftOut === 'string');
 
 type Stack = Pick<Context, 'registry' | 'dynamo' | 'tables'>;
 
@@ -266,18 +264,30 @@ async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Pe
     found.push(...(await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys)));
   }
   // Read last, so that it has the key of each subscription.
-  const keys = applicationServerKeys(await registry.get(projectId));
+  const madeWith = applicationServerKeys(await registry.get(projectId));
   return (
     found
       // The index may still have a subscription that has passed to another user.
       .filter((item) => 'device' in person || item.projectUser === projectUser(ref, person.userId))
       .map((item) => {
-        const { channels = [], ...others } = portableSubscription(ref, item);
-        // Undefined if the project has dropped the key.
-        const applicationServerKey = keys.get(item.vapidPairNumber ?? 0);
-        return { projectId, ...others, applicationServerKey, channels };
+        const { userId, channels = [], locale, ...others } = portableSubscription(ref, item);
+        const { endpoint, keys, createdAt, updatedAt } = others;
+        const stored = {
+          ...{ endpoint, keys, userId, channels, locale, createdAt, updatedAt },
+          userSince: timeText(item.userSince),
+          // Undefined if the project has dropped the key.
+          applicationServerKey: madeWith.get(item.vapidPairNumber ?? 0),
+          imported: item.imported,
+          goneSince: timeText(item.goneSince),
+        } satisfies Record<ExportedMember, unknown>;
+        return { projectId, ...stored };
       })
   );
+}
+
+/** @param time epoch ms. */
+function timeText(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString();
 }
 
 async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {

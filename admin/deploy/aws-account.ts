@@ -1,4 +1,4 @@
-import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { APIGatewayClient, GetDomainNameCommand } from '@aws-sdk/client-api-gateway';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { GetParameterCommand, ParameterNotFound, SSMClient } from '@aws-sdk/client-ssm';
@@ -7,7 +7,7 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { signIn } from '../commands/connection.ts';
 import { readConcurrency, readThrottle } from '../doctor/aws-facts.ts';
 import { concurrencyFinding, type Finding } from '../doctor/checks.ts';
-import { ConnectionError } from '../errors.ts';
+import { ConnectionError, signInAdvice } from '../errors.ts';
 import type { Settings } from './settings-file.ts';
 
 /** The account and region into which the service is deployed. */
@@ -52,15 +52,11 @@ export async function signInOnce(
     const advice =
       httpStatusCode === undefined
         ? `AWS does not respond in ${region}: ${message}. Check the region and the network.`
-        : `AWS refuses the credentials: ${message} Sign in again${isUnknownThere(name) ? `, or enable the region ${region} in your account` : ''}.`;
+        : `AWS refuses the credentials: ${message} ${signInAdvice(name, region)}`;
     throw new ConnectionError(advice, { cause });
   });
   return { accountId: Account!, region, caller: Arn!, cloudFormation: new CloudFormationClient() };
 }
-
-/** What a region that is not enabled says of every credential. */
-const isUnknownThere = (error: string) =>
-  ['InvalidClientTokenId', 'UnrecognizedClientException'].includes(error);
 
 /**
  * The settings that follow from limits of the account in this region. They are read for each deployment and never
@@ -84,15 +80,28 @@ export async function readLimits(
 }
 
 /**
- * Whether `cdk bootstrap` was run in this account and region, whatever its stack is called.
+ * The version of `cdk bootstrap` that was run in this account and region, whatever its stack is called.
  * @param parameter of SSM in which the bootstrap stack stores its version.
+ * @returns undefined if there is none.
  */
-export async function isBootstrapped(parameter: string): Promise<boolean> {
+export async function readBootstrapVersion(
+  parameter: string,
+): Promise<string | undefined | 'unknown'> {
   try {
-    await new SSMClient().send(new GetParameterCommand({ Name: parameter }));
-    return true;
+    const { Parameter } = await new SSMClient().send(new GetParameterCommand({ Name: parameter }));
+    return Parameter!.Value!;
   } catch (error) {
     // If it may not be read, the CDK's command reads it with one of its roles.
-    return !(error instanceof ParameterNotFound);
+    return error instanceof ParameterNotFound ? undefined : 'unknown';
+  }
+}
+
+/** Whether API Gateway has this domain already. If that may not be read, CloudFormation finds it. */
+export async function hasDomain(domainName: string): Promise<boolean> {
+  try {
+    await new APIGatewayClient().send(new GetDomainNameCommand({ domainName }));
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -82,15 +82,19 @@ export interface Toolkit {
   readonly qualifier: string;
   /** The parameter of SSM that has its version. It exists whatever the stack is called. */
   readonly parameter: string;
+  /** Versions that the template refuses. */
+  readonly refused: readonly string[];
 }
 
 /** The bootstrap stack that a template needs, found as the CDK's command does. */
-export function toolkitOf({ Parameters }: Template, { folder }: App): Toolkit {
+export function toolkitOf({ Parameters, Rules }: Template, { folder }: App): Toolkit {
   const parameter = Parameters?.BootstrapVersion?.Default ?? '/cdk-bootstrap/hnb659fds/version';
   const [, qualifier = ''] = /^\/cdk-bootstrap\/(.+)\/version$/.exec(parameter) ?? [];
   const names = [join(folder, 'cdk.json'), join(homedir(), '.cdk.json')].map(toolkitNameIn);
   const [stack = 'CDKToolkit'] = [process.env.CDK_TOOLKIT_STACK_NAME, ...names].filter(Boolean);
-  return { stack, qualifier, parameter };
+  const rule = JSON.stringify(Rules?.CheckBootstrapVersion ?? {});
+  const [, refused = '[]'] = /"Fn::Contains":\[(\[[^\]]*\])/.exec(rule) ?? [];
+  return { stack, qualifier, parameter, refused: JSON.parse(refused) };
 }
 
 function toolkitNameIn(file: string): string | undefined {

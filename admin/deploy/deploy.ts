@@ -19,7 +19,13 @@ import { CommandError } from '../errors.ts';
 import { type Conversation, openConversation } from '../terminal/ask.ts';
 import { runCommandLine } from '../terminal/command-line.ts';
 import { paintFor, type Terminal } from '../terminal/terminal.ts';
-import { type AwsAccount, isBootstrapped, readLimits, signInOnce } from './aws-account.ts';
+import {
+  type AwsAccount,
+  hasDomain,
+  readBootstrapVersion,
+  readLimits,
+  signInOnce,
+} from './aws-account.ts';
 import { type App, output, runCdk, synthesize, type Toolkit, toolkitOf } from './cdk.ts';
 import { destroy } from './destroy.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
@@ -47,12 +53,15 @@ interface AccountLocation {
 interface Deployment {
   readonly app: App;
   readonly settingsFile: SettingsFile;
+  /** The settings of a stage, as they are written. */
+  readonly settingsOfStage: (written: Settings, stage: string) => Settings;
   /** The settings with their defaults. @throws {Error} with a line for each mistake. */
   readonly checkSettings: (
     settings: Settings,
     location: AccountLocation,
   ) => {
     readonly alarmEmail?: string | undefined;
+    readonly domainName?: string | undefined;
     readonly eventsPerSecond: number;
   };
   readonly terminal: Terminal;
@@ -75,7 +84,7 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
     .option('--region <region>', "AWS region (default: your profile's)")
     .option(
       '--set <name=value...>',
-      `write settings to ${deps.settingsFile.name}, such as alarmEmail=none; "name=" removes one`,
+      `write settings to ${deps.settingsFile.name}, such as alarmEmail=none; "name=" removes one; with --stage, for this stage only`,
       readSetting,
     )
     .option(
@@ -125,14 +134,17 @@ function readPolicyArn(text: string): string {
 
 /** Each step looks at what is there, so that the command can be repeated after a failure or an interruption. */
 async function deploy(options: Options, deployment: Deployment): Promise<void> {
-  const { app, settingsFile, checkSettings, terminal, account, conversation } = deployment;
+  const { app, settingsFile, settingsOfStage, checkSettings, terminal, account, conversation } =
+    deployment;
   const { accountId, region, cloudFormation } = account;
   const say = (text: string) => terminal.output.write(`${text}\n`);
   const report = (check: string, finding: Finding) =>
     terminal.output.write(findingLine({ check, ...finding }, paintFor(terminal.output)));
 
-  const given = { ...(await settingsFile.read()), ...options.set };
-  const stage = String(options.stage ?? given.stage ?? 'prod');
+  const file = await settingsFile.read();
+  const stage = String(options.stage ?? options.set?.stage ?? file.stage ?? 'prod');
+  const changed = options.stage === undefined ? { ...options.set } : ofStage(options.set);
+  const given = settingsOfStage({ ...file, ...changed }, stage);
   const name = stackNameOf(stage);
   if (options.destroy) return destroy(name, deployment);
   const stack = deployedStack(cloudFormation, name);
@@ -144,13 +156,19 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
   const asked = await askSettings({ ...given, stage }, conversation);
   const [, partition] = account.caller.split(':');
   const settings = checkSettings({ ...given, ...asked, stage }, { region, accountId, partition });
-  await settingsFile.write({ ...options.set, ...asked }, region);
+  const { domainName } = settings;
+  if (domainName !== undefined)
+    await checkDomain(domainName, state === 'ready' ? stack : undefined);
+  const written = options.stage === undefined ? asked : ofStage(asked);
+  await settingsFile.write({ ...changed, ...written }, region);
 
   const limits = await readLimits(settings, report);
-  const template = await synthesize(app, name, { stage, ...limits });
+  const template = await synthesize(app, name, { stage, ...ofStage(limits) });
   const toolkit = toolkitOf(template, app);
-  const bootstraps = !(await isBootstrapped(toolkit.parameter));
+  const version = await readBootstrapVersion(toolkit.parameter);
+  const bootstraps = version === undefined;
   if (bootstraps) await checkToolkit(toolkit, account);
+  else checkToolkitVersion(toolkit, version);
   const { executionPolicy } = options;
   if (!bootstraps && executionPolicy !== undefined) say(policyUnusedText(toolkit));
   const isFirst = state !== 'ready';
@@ -174,6 +192,17 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
 
   await createFirstProject(options.project, { stack: name, region }, deployment);
   say(`\nNow check it: ${programName} doctor --deliver --stack ${name} --region ${region}`);
+
+  /** The entries of settings that only this stage has. */
+  function ofStage(settings: Settings = {}): Settings {
+    return Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [
+        `${stage}.${name}`,
+        // The stage is without it, although others have it.
+        value === undefined && name in file ? '' : value,
+      ]),
+    );
+  }
 
   async function bootstrap({ stack, qualifier }: Toolkit): Promise<void> {
     const named = ['--toolkit-stack-name', stack, '--qualifier', qualifier];
@@ -213,6 +242,32 @@ async function checkToolkit(
     `The stack ${stack} has another qualifier than ${qualifier}, so it belongs to other apps of the CDK. Nothing was changed in AWS. Choose another name for the bootstrap stack of this app: "toolkitStackName" in cdk.json.`,
   );
 }
+
+/** @throws {CommandError} if CloudFormation would refuse it, after the questions. */
+function checkToolkitVersion({ refused }: Toolkit, version: string): void {
+  if (!refused.includes(version)) return;
+  const needed = Math.max(...refused.map(Number)) + 1;
+  throw new CommandError(
+    'toolkit_too_old',
+    `The bootstrap stack of the CDK has version ${version} in this account and region, and at least ${needed} is needed. Nothing was changed in AWS. Let whoever created it run "cdk bootstrap" again with a new CDK: its rights stay as they are.`,
+  );
+}
+
+/**
+ * @param stack the deployed one.
+ * @throws {CommandError} if another API has this domain: the deployment would fail after minutes.
+ */
+async function checkDomain(domainName: string, stack: DeployedStack | undefined): Promise<void> {
+  if (!(await hasDomain(domainName))) return;
+  const own = (await stack?.resources()) ?? [];
+  if (own.some(({ type, name }) => type === domainType && name === domainName)) return;
+  throw new CommandError(
+    'domain_taken',
+    `API Gateway has the domain ${domainName} already, for another API in this account and region. Nothing was changed in AWS. Use another one, with --stage <stage> for one stage only: --set domainName=…, or "domainName=" for none.`,
+  );
+}
+
+const domainType = 'AWS::ApiGatewayV2::DomainName';
 
 function firstDeploymentText(name: string, state: StackState, { Resources }: Template): string {
   const left = 'could not be created. A new stack replaces the failed one';

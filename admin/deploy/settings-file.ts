@@ -28,7 +28,7 @@ export function cdkJson(file: string): SettingsFile {
     async write(settings) {
       let text = await readFile(file, 'utf8');
       for (const [name, value] of Object.entries(settings)) {
-        const present = `"${name}":\\s*("(?:[^"\\\\]|\\\\.)*"|\\w+)`;
+        const present = `"${name.replace('.', '\\.')}":\\s*("(?:[^"\\\\]|\\\\.)*"|\\w+)`;
         if (value === undefined) {
           text = text.replace(new RegExp(`\\s*${present},|,?\\s*${present}`), '');
           continue;

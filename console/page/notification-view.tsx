@@ -17,7 +17,7 @@ import {
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
-import { estimated, rateText, shownRate, timeText } from './format.ts';
+import { estimated, notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
 import { contentTexts, formOf } from './send/send-form.ts';
@@ -213,7 +213,7 @@ export function Delivery({ notification }: DeliveryProps) {
             )}
           </Group>
         )}
-        {hasSteps && shownSample !== undefined && (
+        {hasSteps && shownSample !== undefined && notification.shown !== null && (
           <Hint>Shown is an estimate: one browser in {shownSample} reports it.</Hint>
         )}
         {hasSteps && usersReached !== undefined && audience !== 'everyone' && (
@@ -227,7 +227,8 @@ export function Delivery({ notification }: DeliveryProps) {
 }
 
 type Part = readonly [color: string, count: number];
-type Step = readonly [name: string, count: number, rate: string, parts?: readonly Part[]];
+/** Without a count: it was not measured. */
+type Step = readonly [name: string, count: number | null, rate: string, parts?: readonly Part[]];
 
 /** The steps, each with its count and its part of the one that it is measured by, on one scale. */
 function Funnel({ notification }: DeliveryProps) {
@@ -238,9 +239,9 @@ function Funnel({ notification }: DeliveryProps) {
   const isGoingOn = isInProgress(status);
   const about = isGoingOn && audience === 'everyone' ? Math.max(subscribers, size) : undefined;
   const whole = about ?? size;
-  const most = Math.max(whole, delivered, shown, clicked, 1);
-  const rate = (part: number, of: number, noun: string) =>
-    rateText(part, of) && `${rateText(part, of)} of ${noun}`;
+  const most = Math.max(whole, delivered, shown ?? 0, clicked ?? 0, 1);
+  const rate = (part: number | null, of: number, noun: string) =>
+    part !== null && rateText(part, of) ? `${rateText(part, of)} of ${noun}` : '';
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
     ['bad-fill', notification.failed],
@@ -259,14 +260,17 @@ function Funnel({ notification }: DeliveryProps) {
     <ul className="funnel" id="funnel">
       {steps
         .filter((step) => step !== false)
-        .map(([name, count, rateOf, parts = [['accent-2', count]]]) => (
+        .map(([name, count, rateOf, parts = [['accent-2', count ?? 0]]]) => (
           <li key={name} data-step={name}>
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
               {about !== undefined && name === 'Audience' && 'about '}
-              {name === 'Shown'
-                ? estimated(notification.shownSample, countText(count))
-                : countText(count)}
+              {count === null
+                ? notMeasured
+                : estimated(
+                    name === 'Shown' ? notification.shownSample : undefined,
+                    countText(count),
+                  )}
             </Text>
             <Text fz="hint" c="dimmed" ml="auto">
               {rateOf}

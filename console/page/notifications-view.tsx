@@ -11,7 +11,7 @@ import {
   needsAttention,
 } from '../../contract/wording/delivery-verdict.ts';
 import { useAllNotifications } from './calls.ts';
-import { capitalized, dateText, rateText, timeText } from './format.ts';
+import { capitalized, dateText, notMeasured, rateText, timeText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { useSession } from './session.ts';
@@ -264,7 +264,7 @@ function Row({
         <span className="narrow">{rate && ' delivered'}</span>
       </td>
       <td {...as('cell')} className="wide">
-        {(!isGoingOn && rateText(clicked, delivered)) || none}
+        {clicked === null ? notMeasured : (!isGoingOn && rateText(clicked, delivered)) || none}
       </td>
       {hasSenders && (
         <td {...as('cell')} className="mantine-visible-from-lg">

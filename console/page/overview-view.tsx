@@ -5,7 +5,7 @@ import type { NotificationList, NotificationResult } from '../../contract/wire/n
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { useNotifications, useProject } from './calls.ts';
 import { ColumnChart, Key } from './charts.tsx';
-import { dateText, rateText, shownRate, timeText } from './format.ts';
+import { dateText, notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
@@ -114,7 +114,10 @@ function NoticeAlert({ title, text, tone, notificationId }: Notice) {
 
 function Figures({ project: { subscribers }, list }: ResultsProps) {
   const month = monthOf(list, Date.now());
-  const { pushes, delivered, removed, clicked } = month;
+  const { pushes, delivered, removed, measured, shown, shownSample, clicked } = month;
+  const ofMeasured =
+    measured === delivered ? 'of delivered' : `of ${countText(measured)} delivered with events`;
+  const ratio = (text: string) => (measured === 0 && delivered > 0 ? notMeasured : text);
   const changes = (
     <>
       <Growth />
@@ -124,8 +127,8 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
     ['Subscribers', countText(subscribers), changes],
     ['Delivered', rateText(delivered, pushes), `of ${countText(pushes)} pushes`],
-    ['Shown', shownRate(month), 'of delivered'],
-    ['Clicked', rateText(clicked, delivered), 'of delivered'],
+    ['Shown', ratio(shownRate({ delivered: measured, shown, shownSample })), ofMeasured],
+    ['Clicked', ratio(rateText(clicked, measured)), ofMeasured],
   ];
   return (
     <Paper style={{ overflow: 'hidden' }}>
@@ -195,11 +198,13 @@ function Broadcasts({ broadcasts }: { readonly broadcasts: readonly Notification
       const parts = [
         [keys['Not attempted'], unreached],
         [keys.Failed, failed],
-        [keys.Delivered, Math.max(0, delivered - clicked)],
-        [keys.Clicked, Math.min(clicked, delivered)],
+        [keys.Delivered, Math.max(0, delivered - (clicked ?? 0))],
+        [keys.Clicked, Math.min(clicked ?? 0, delivered)],
       ] as const;
       const counts = { delivered, clicked, failed, 'not attempted': unreached };
-      const texts = Object.entries(counts).map(([name, count]) => `${countText(count)} ${name}`);
+      const texts = Object.entries(counts).map(([name, count]) =>
+        count === null ? `${name} not measured` : `${countText(count)} ${name}`,
+      );
       return {
         href: href({ notificationId: id }),
         date: dateText(sentAt, Date.now()),
@@ -269,7 +274,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
     },
     {
       title: 'See the first click',
-      isDone: notifications.some(({ clicked }) => clicked > 0),
+      isDone: notifications.some(({ clicked }) => clicked === null || clicked > 0),
       texts: ['It is counted here when somebody clicks the notification.'],
     },
   ];

@@ -77,16 +77,21 @@ export function growthOf(
   };
 }
 
-/** The counts of all notifications of the last 30 days that have ended, as far as the list goes. */
+/**
+ * The counts of all notifications of the last 30 days that have ended, as far as the list goes. `measured` are delivered
+ * with events: `shown` and `clicked` are of these.
+ */
 export function monthOf(list: NotificationList, nowMs: number) {
   const { notifications, nextCursor } = withoutTests(list);
   const startMs = nowMs - 30 * dayMs;
   const recent = notifications.filter(({ sentAt }) => Date.parse(sentAt) >= startMs);
-  const sum = { pushes: 0, delivered: 0, removed: 0, shown: 0, clicked: 0 };
+  const sum = { pushes: 0, delivered: 0, removed: 0, measured: 0, shown: 0, clicked: 0 };
   for (const one of recent.filter(({ status }) => !isInProgress(status))) {
     sum.pushes += audienceSize(one);
     sum.delivered += one.delivered;
     sum.removed += one.removed;
+    if (one.shown === null || one.clicked === null) continue;
+    sum.measured += one.delivered;
     sum.shown += one.shown;
     sum.clicked += one.clicked;
   }

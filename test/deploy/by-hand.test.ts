@@ -168,7 +168,7 @@ function actionOf({ service, operation }: Call): string {
 /** The ARN of what a call is about. */
 function resourceOf({ service, input }: Call): string {
   const inAccount = `arn:aws:${service}:eu-west-1:111122223333:`;
-  const { StackName, RoleArn, Name, FunctionName, TableName, ResourceArn } = input;
+  const { StackName, RoleArn, Name, FunctionName, TableName, ResourceArn, DomainName } = input;
   if (StackName)
     return StackName.startsWith('arn:') ? StackName : `${inAccount}stack/${StackName}/1`;
   const given = RoleArn ?? ResourceArn;
@@ -176,6 +176,7 @@ function resourceOf({ service, input }: Call): string {
   if (FunctionName) return `${inAccount}function:${FunctionName}`;
   if (TableName) return `${inAccount}table/${TableName}`;
   if (Name) return `${inAccount}parameter${Name}`;
+  if (DomainName) return `arn:aws:apigateway:eu-west-1::/domainnames/${DomainName}`;
   return service === 'apigateway' ? 'arn:aws:apigateway:eu-west-1::/account' : '*';
 }
 

@@ -165,16 +165,42 @@ test('an update that asks for fewer writes than a table takes by now is refused'
   expect((await account.operator.run(`${deploy} --yes`)).code).toBe(0);
 });
 
-test('a stage in another region is another stack, and keeps the settings', async () => {
+test('a stage is another stack, with settings of its own and without the domain of the first', async () => {
   const { aws, operator } = account;
   await aws.deploy(sharedAssembly);
+  const certificateArn = 'arn:aws:acm:eu-west-1:111122223333:certificate/1234-abcd';
+  const domainName = 'push.carillon.net';
+  const Domain = { Type: 'AWS::ApiGatewayV2::DomainName', Properties: { DomainName: domainName } };
+  Object.assign(aws.cloudFormation.find('Carillon')!.template.Resources, { Domain });
+  const ofFirst = `domainName=${domainName} certificateArn=${certificateArn}`;
+  // The domain is its own.
+  const first = await operator.run(`${deploy} ${ofFirst} --yes --project my-shop`);
+  expect(first.output).toContain('API key card of project "my-shop"');
+  expect(first.code).toBe(0);
+  const before = operator.settings();
+  await aws.deploy(sharedAssembly);
+  Object.assign(aws.cloudFormation.find('Carillon')!.template.Resources, { Domain });
+
   operator.useApp('npx tsx bin/app.ts');
   aws.facts.executions = 10;
-  const { code, output } = await operator.run(`${deploy} --stage eu --yes --project my-shop`);
+  const stage = 'npm run -s deploy -- --stage eu --yes --project my-shop';
+  const refused = await operator.run(stage);
+  expect(refused.output).toContain(`API Gateway has the domain ${domainName} already`);
+  expect(refused.code).toBe(1);
+  expect(operator.settings()).toEqual(before);
+
+  const { code, output } = await operator.run(
+    `${stage} --set domainName= certificateArn= vapidSubject=eu@carillon.net`,
+  );
   expect(output).toContain('API key card of project "my-shop"');
   expect(output).toContain('doctor --deliver --stack Carillon-eu --region eu-west-1');
   expect(code).toBe(0);
-  expect(Object.keys(operator.settings())).toEqual(['alarmEmail', 'vapidSubject']);
-  const { Outputs } = aws.cloudFormation.find('Carillon-eu')!.template;
-  expect(Outputs!.Quotas!.Value).toContain('"executions":10,');
+  expect(operator.settings()).toEqual({
+    ...before,
+    ...{ 'eu.domainName': '', 'eu.certificateArn': '', 'eu.vapidSubject': 'eu@carillon.net' },
+  });
+  const { template } = aws.cloudFormation.find('Carillon-eu')!;
+  expect(template.Outputs!.Quotas!.Value).toContain('"executions":10,');
+  expect(JSON.stringify(template)).toContain('mailto:eu@carillon.net');
+  expect(JSON.stringify(template)).not.toContain(domainName);
 });

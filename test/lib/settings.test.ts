@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Aws } from 'aws-cdk-lib';
 import { defaultLimits } from '../../contract/wire/limits.ts';
-import { readSettings, SettingsError } from '../../lib/settings.ts';
+import { readContext, readSettings, SettingsError } from '../../lib/settings.ts';
 import { temporaryFolder } from '../fixtures/folder.ts';
 
 const vapidSubject = 'mailto:push@carillon.net';
@@ -222,6 +222,23 @@ test('a budget is refused where CloudFormation has none', () => {
   expect(readSettings(settings, { region: 'eu-west-1' }).monthlyBudget).toBe(20);
   expect(() => readSettings(settings, { region: 'eu-north-1' })).toThrow(
     'setting monthlyBudget must be removed: CloudFormation has no budgets in eu-north-1.',
+  );
+});
+
+test('a setting of a stage is in place of the one of all stages, and an empty one is as absent', () => {
+  const domain = {
+    domainName: 'push.carillon.net',
+    certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/1234-abcd',
+  };
+  const written = { vapidSubject, ...domain, subscriberCap: 5, 'eu.subscriberCap': '7' };
+  const ofStage = (stage: string, more = {}) => readContext({ ...written, ...more, stage }, '');
+  expect(ofStage('us')).toMatchObject({ stage: 'us', ...domain, subscriberCap: 5 });
+  const without = { 'eu.domainName': '', 'eu.certificateArn': '' };
+  const ofEu = ofStage('eu', without);
+  expect(ofEu).toMatchObject({ stage: 'eu', vapidSubject, subscriberCap: 7 });
+  expect(Object.keys(ofEu)).not.toContain('domainName');
+  expect(() => ofStage('us', { 'eu.domianName': '' })).toThrow(
+    'unknown setting eu.domianName; did you mean domainName?',
   );
 });
 

@@ -12,6 +12,7 @@ import {
   secretKeyPattern,
 } from '../../../contract/wire/formats.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
+import { storedData } from '../../../contract/wording/stored-data.ts';
 import { deviceIdOf } from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { keyed } from '../../fixtures/known-project.ts';
@@ -51,7 +52,7 @@ describe('create', () => {
     expect(created).toEqual({
       projectId,
       settings: {
-        ...{ name: longName, userIds: 'signed', shownSample: 1 },
+        ...{ name: longName, userIds: 'signed', shownSample: 1, events: true },
         ...{ monthlySendCap: 50, rateLimitPerMinute: null },
       },
       applicationServerKey: expect.any(String),
@@ -609,6 +610,7 @@ describe('users', () => {
             },
             applicationServerKey,
             userId: 'ada',
+            userSince: '2026-11-20T12:00:00.000Z',
             channels: ['news'],
             createdAt: '2026-11-20T12:00:00.000Z',
             updatedAt: '2026-11-21T12:00:00.000Z',
@@ -624,8 +626,9 @@ describe('users', () => {
         projectId,
       ]);
       expect(ofNobody).toMatchObject({ userId: 'nobody', subscriptions: [] });
-      const places = exported.elsewhere.map(({ where }: { where: string }) => where);
-      expect(places).toEqual(['Notifications', 'RateLimits', 'logs', 'backups']);
+      const leftOut = exported.elsewhere.map(({ what }: { what: string }) => what);
+      const rows = storedData.filter(({ exported }) => typeof exported === 'string');
+      expect(leftOut).toEqual(rows.map(({ what }) => what));
     });
 
     it('prints all of many subscriptions', async () => {
@@ -651,7 +654,7 @@ describe('users', () => {
       ]);
       expect(output).toContain(`Stored subscriptions of "ada\\u202e/x" in ${projectId}: 1\n`);
       expect(output).toMatch(/https:\S+ +2026-11-20 12:00 UTC +2026-11-20 12:00 UTC\n/);
-      expect(output).toContain('  backups: subscriptions of the last 35 days');
+      expect(output).toContain('  Recovery of the tables: all tables but RateLimits');
       expect(output).not.toContain(Buffer.from(keys.auth).toString('base64url'));
     });
   });

@@ -130,6 +130,7 @@ describe('a deployed stack', () => {
       'These AWS credentials are not allowed to describe stack "Carillon" in eu-west-1.',
     ],
     ['ExpiredToken', 'The AWS credentials are expired or invalid. Sign in again.'],
+    ['InvalidClientTokenId', 'or invalid. Sign in again, or enable the region '],
   ])('fails in one line if CloudFormation returns %s', async (errorCode, message) => {
     aws.respond({ DescribeStacks: () => new AwsError(errorCode, 'No.') });
     const { code, output, messages } = await operator.run(['list', '--region', 'eu-west-1']);
