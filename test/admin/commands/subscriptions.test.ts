@@ -242,6 +242,15 @@ describe('subscriptions import', () => {
     const { code, output, messages } = await operator.runLocal(args);
     expect([code, JSON.parse(output).skipped]).toEqual([1, { notWebPush: 1 }]);
     expect(JSON.parse(messages).error.code).toBe('nothing_imported');
+    for (const empty of ['', 'endpoint,p256dh,auth\n', '[]']) {
+      await writeFile(file, empty);
+      const refused = await operator.runLocal(args.slice(0, -1));
+      expect([empty, refused.code, refused.messages]).toEqual([
+        empty,
+        1,
+        expect.stringContaining('The list has no rows.'),
+      ]);
+    }
     await writeFile(file, 'url,name\nhttps://e/1,ann\n');
     const refused = await operator.runLocal(args);
     expect([refused.code, refused.output]).toEqual([1, '']);
@@ -311,7 +320,7 @@ describe('subscriptions export', () => {
     expect(refused.code).toBe(1);
     expect(refused.messages).toContain(`This replaces the file ${file}.`);
     expect(refused.messages).toContain('Nothing was written.');
-    expect((await operator.runLocal(args)).messages).toContain('Use --yes');
+    expect((await operator.runLocal(args)).messages).toContain('use --yes');
     expect(readFileSync(file, 'utf8')).toBe('precious');
     expect(await operator.runLocal([...args, '--yes'])).toMatchObject({ code: 0 });
     expect(readFileSync(file, 'utf8')).toBe('');
