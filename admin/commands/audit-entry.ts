@@ -55,20 +55,21 @@ export async function recorded(
   { path, ...call }: ReturnType<typeof calledAs>,
   task: (note: Context['note']) => Promise<void>,
 ): Promise<void> {
-  let details = {};
+  const notes = new Map<string, Parameters<Context['note']>[0]>();
   const record = async (failed?: true) => {
     if (dryRun || unrecordedCommands.includes(path)) return;
     try {
       const by = await caller().catch(() => 'unknown');
       const audit = auditStore(dynamo, tables.audit, () => new Date(), randomBytes);
-      await audit.record({ ...call, ...details, by, failed });
+      const entries = notes.size === 0 ? [call] : notes.values();
+      for (const entry of entries) await audit.record({ ...call, ...entry, by, failed });
     } catch (error) {
       terminal.messages.write(`The audit has no entry of this: ${(error as Error).message}\n`);
     }
   };
   try {
     await task((more) => {
-      details = { ...details, ...more };
+      notes.set(more.projectId ?? call.projectId, more);
     });
   } catch (error) {
     if (mayHaveChanged(error)) await record(true);

@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
 import type { AuditEntry } from '../../lambdas/store/audit.ts';
 import type { Confirmation } from '../terminal/ask.ts';
@@ -18,7 +18,7 @@ export interface Context extends Omit<Connection, 'close'> {
   readonly paint: Paint;
   /** Prints the result: the value as JSON under `--json`; otherwise the text, and whether it was a dry run. */
   print(value: unknown, text: string): void;
-  /** Adds to the entry that the audit gets of this command. */
+  /** Adds to the entry that the audit gets of this command: to one for each project, if it names some. */
   note(details: Partial<Pick<AuditEntry, 'projectId' | 'count' | 'subject'>>): void;
   /** A command to type next, for the same stack. */
   next(command: string): string;
@@ -43,6 +43,25 @@ export function projectCommand(
 ): Command {
   return newCommand(name, description, ...examples).addArgument(
     new Argument('<projectId>', 'id of the project').argParser(readProjectId),
+  );
+}
+
+/** The project of a command that also works on all of them. */
+export function optionalProject(): Argument {
+  return new Argument('[projectId]', 'id of the project').argParser(readProjectId);
+}
+
+/** The ids of all projects, in their order. */
+export async function allProjectIds({ registry }: Pick<Context, 'registry'>) {
+  const projectIds: string[] = [];
+  for await (const { projectId } of registry.list()) projectIds.push(projectId);
+  return projectIds.sort();
+}
+
+/** Names one project, and more if it is given again. */
+export function projectsOption(description: string): Option {
+  return new Option('--project <projectId>', description).argParser(
+    (id: string, ids: readonly string[] = []) => [...ids, readProjectId(id)],
   );
 }
 

@@ -106,12 +106,12 @@ test('entries of the command have what was chosen, and nothing that was typed', 
     ['set', projectId, '--name', 'Typed', '--events', 'off'],
     ['rotate', projectId, 'identity'],
     ['invite', projectId, 'Ben', '--role', 'viewer'],
-    ['users', 'export', projectId, 'ada'],
-    ['users', 'delete', projectId, 'ada', '--yes'],
+    ['users', 'export', 'ada', '--project', projectId],
+    ['users', 'delete', 'ada', '--project', projectId, '--yes'],
     // Leave none:
     ['show', projectId],
     ['subscriptions', 'prune', projectId, '--unseen-days', '30', '--dry-run'],
-    ['users', 'delete', projectId, 'ada'],
+    ['users', 'delete', 'ada', '--project', projectId],
     ['delete', 'mistyped', '--yes'],
   ];
   for (const command of commands) await operator.run(command);
@@ -120,8 +120,8 @@ test('entries of the command have what was chosen, and nothing that was typed', 
     ['set --name --events=off', undefined],
     [expect.stringMatching(/^rotate identity/), undefined],
     ['invite --role=viewer', undefined],
-    ['users export', 1],
-    ['users delete --yes', 1],
+    ['users export --project', 1],
+    ['users delete --yes --project', 1],
   ]);
   expect(await audit('ada')).toHaveLength(2);
   await operator.run(['delete', projectId, '--yes']);
