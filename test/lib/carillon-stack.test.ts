@@ -293,7 +293,13 @@ const keysOfTables = {
   RateLimitsTable: ['HASH bucket'],
   AuditTable: ['HASH projectId', 'RANGE at'],
 };
-const expiring = ['SubscriptionsTable', 'NotificationsTable', 'DeliveriesTable', 'RateLimitsTable', 'AuditTable'];
+const expiring = [
+  'SubscriptionsTable',
+  'NotificationsTable',
+  'DeliveriesTable',
+  'RateLimitsTable',
+  'AuditTable',
+];
 
 test.each(Object.entries(keysOfTables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = tablePropertiesOf(output);
