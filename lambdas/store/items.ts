@@ -283,6 +283,7 @@ export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;
   readonly expiresAt: number;
+  readonly [ofKey: `key ${string}`]: number;
 }
 
 /**

@@ -4,11 +4,13 @@ import {
   type DynamoDbResponse,
   errorResponse,
 } from 'aws-emulator/dynamodb-proxy';
+import { constructIdOf, tableNames, tableVariables } from '../../contract/infrastructure/tables.ts';
 import { pathOf } from '../../contract/text/addresses.ts';
 import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { requestLine } from '../../local/log.ts';
 import type { Behaviour } from '../../local/push-service/channels.ts';
 import { signUserId } from '../../sdk/server/carillon-server.ts';
+import { unlisted } from '../fixtures/listed-names.ts';
 import { readTable } from '../fixtures/read-table.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { SecretScanner } from '../fixtures/secret-scanner.ts';
@@ -34,13 +36,18 @@ let project: ProjectCredentials;
 let fault: DynamoDbFault | undefined;
 /** Lines that the functions logged in the current test. */
 let log: string[] = [];
+/** Their fields, in all tests. */
+const logged = new Set<string>();
 /** Lines that `npm start` prints for requests. */
 const printed: string[] = [];
 /** All responses of 400 and above. */
 const refusals: ApiResponse[] = [];
 // Its end throws if a test logged a part of a key, an endpoint or a body.
 const service = useService({
-  onLog: ({ text }) => log.push(text),
+  onLog: ({ text }) => {
+    log.push(text);
+    for (const field of Object.keys(JSON.parse(text))) logged.add(field);
+  },
   onRequest: (line) => printed.push(requestLine(line)),
   onDynamoDbCall: () => fault,
 });
@@ -315,4 +322,14 @@ test('what is stored of a request with an Idempotency-Key cannot be found by gue
   const hashes = keyed.flatMap((item) => [item.requestHash, String(item.notificationId).slice(4)]);
   // Of the same key and request, two projects store nothing that is the same.
   expect(new Set(hashes).size).toBe(4);
+});
+
+test('all that these tests have stored and logged is listed in contract/wording/stored-data.ts', async () => {
+  const found = [...unlisted('Log', [...logged])];
+  for (const name of tableNames) {
+    const table = service.stack.dynamodb.tables[tableVariables[name]];
+    const items = await readTable(service.dynamo, table);
+    found.push(...unlisted(constructIdOf(name), items.flatMap(Object.keys)));
+  }
+  expect(found).toEqual([]);
 });

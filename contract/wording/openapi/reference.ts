@@ -5,6 +5,7 @@ import { errorTable } from '../../wire/errors.ts';
 import { type Route, type RouteName, routes } from '../../wire/routes.ts';
 import { contentFields, shownNames } from '../../wire/send-fields.ts';
 import { browserColumns, type FieldText, fieldTexts } from '../field-texts.ts';
+import { type StoredData, storedData } from '../stored-data.ts';
 import {
   type Example,
   errorsOf,
@@ -23,6 +24,7 @@ export const generatedDocuments = [
   'docs/api.md',
   'docs/message.md',
   'docs/operating.md',
+  'docs/privacy.md',
   'docs/sdk.md',
 ] as const;
 
@@ -46,6 +48,7 @@ const lists: Readonly<Record<string, () => string>> = {
   'gateway responses': gatewayResponses,
   'browser support': browserSupport,
   'members unchanged': membersAsSent,
+  'stored data': storedDataTable,
 };
 
 /** Names: those of the lists; a route, for its whole section; a route and one of its blocks. */
@@ -154,6 +157,22 @@ function browserSupport(): string {
     ...support.split('|'),
   ]);
   return table(['Fields of send', ...browserColumns], rows);
+}
+
+/** Leaves out what is the same in the row before. */
+function storedDataTable(): string {
+  let last: StoredData | undefined;
+  const rows = storedData.map((row: StoredData) => {
+    const { where, names, what, why } = row;
+    const isNew = where !== last?.where;
+    const places = (['kept', 'readBy', 'ends'] as const).map((name) =>
+      isNew || row[name] !== last?.[name] ? row[name] : '',
+    );
+    const codes = names.map((name) => `\`${name}\``).join(', ');
+    last = row;
+    return [isNew ? where : '', codes, what, why, ...places];
+  });
+  return table(['Where', 'Name', 'What', 'Why', 'Kept', 'Who reads it', 'How it ends'], rows);
 }
 
 function membersAsSent(): string {
