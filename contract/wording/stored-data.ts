@@ -50,7 +50,7 @@ const browser = {
   where: 'Browser, IndexedDB',
   kept: 'while subscribed',
   readBy: 'pages of your site',
-  ends: '`unsubscribe()`, or the visitor clears the site’s data',
+  ends: '`unsubscribe()`, an erasure, or the visitor clears the site’s data',
 } as const satisfies Place;
 
 const pageStorage = {
@@ -231,11 +231,10 @@ export const storedData = [
   },
   {
     ...browser,
-    names: ['events.key', 'events.url', 'events.body', 'events.attempts', 'events.dueAt'],
+    names: ['key', 'url', 'body', 'attempts', 'dueAt'].map((name) => `events <scope>.${name}`),
     what: 'the latest 256 events: notification, shown or clicked, whether it was reported',
     why: 'to report each event once',
     kept: 'until 256 newer ones',
-    ends: 'the visitor clears the site’s data',
     exported: inBrowser,
   },
   {

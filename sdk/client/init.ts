@@ -8,7 +8,7 @@ import {
   type PageQuestion,
   type SaidUser,
 } from '../common/page-events.ts';
-import { attemptInBackground, registerSubscription } from '../common/registration.ts';
+import { attemptInBackground, forget, registerSubscription } from '../common/registration.ts';
 import {
   deleteSubscription,
   type MakeRequest,
@@ -21,7 +21,6 @@ import {
   isDue,
   type Registration,
   readRegistration,
-  storeRegistration,
   withLock,
 } from '../common/storage.ts';
 import { encodeKey, endSubscription, isUsable } from '../common/subscription.ts';
@@ -96,7 +95,7 @@ export function init(options: CarillonOptions): CarillonClient {
    * @param change the choice of this call. It comes before all others.
    */
   function registrationFrom(
-    { choice, saidAt = 0 }: Pick<Registration, 'choice' | 'saidAt'>,
+    { choice, saidAt = 0 }: Partial<Registration> = {},
     change: SignedChoice = {},
   ) {
     const now = timing.now();
@@ -114,11 +113,13 @@ export function init(options: CarillonOptions): CarillonClient {
   /**
    * Registers this browser, if that is due.
    * @param isAsked by `subscribe()`, which is always due.
+   * @param renewal whether no visitor has asked.
    */
   async function register(
     makeRequest: MakeRequest,
     change?: SignedChoice,
     isAsked = false,
+    renewal = !isAsked,
   ): Promise<PushSubscription | undefined> {
     const [usable, stored, registration, current] = await look();
     const dueRegistration = (earlier: Registration | undefined, endpoint: string | undefined) => {
@@ -151,7 +152,7 @@ export function init(options: CarillonOptions): CarillonClient {
           subscription,
           earlier,
           makeRequest,
-          isAsked ? undefined : true,
+          renewal,
         ).catch(async (error) => {
           const isNew = usable?.endpoint !== endpoint && earlier?.endpoint !== endpoint;
           if (isNew && isAsked) await endSubscription(subscription);
@@ -244,7 +245,7 @@ export function init(options: CarillonOptions): CarillonClient {
         Boolean(usable) &&
         (stored ?? project).projectId === project.projectId &&
         kind === 'carillon';
-      const { userId, channels } = registrationFrom(stored ?? { choice: {} }).choice;
+      const { userId, channels } = registrationFrom(stored).choice;
       return {
         supported: !reason,
         reason,
@@ -284,7 +285,7 @@ export function init(options: CarillonOptions): CarillonClient {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
       say(choice);
-      return (await register(requestInteractively, choice, true))!;
+      return (await register(requestInteractively, choice, true, given.renewal))!;
     },
 
     async unsubscribe() {
@@ -293,10 +294,7 @@ export function init(options: CarillonOptions): CarillonClient {
         const [usable, stored] = await look();
         const removed = stored ?? usable;
         if (!removed) return false;
-        await storeRegistration(scope, undefined);
-        // The browser may have the subscription of another sender, which stays.
-        if (usable) await endSubscription(usable);
-        announce(scope);
+        await forget(scope, usable);
         // The page knows the newest address.
         const { projectId } = stored ?? project;
         const address = { ...project, projectId };
@@ -376,5 +374,5 @@ type Found = readonly [
 /** Whether Back or Forward shows the page as the browser's cache has it: who was logged in then may have logged out. */
 function isCachedPage(): boolean {
   const entries = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-  return entries.some((entry) => entry.type === 'back_forward' && entry.transferSize === 0);
+  return entries.some((entry) => entry.type === 'back_forward' && !entry.transferSize);
 }

@@ -23,6 +23,8 @@ export interface UserOptions {
 export interface SubscribeOptions extends UserOptions {
   /** At most 20 names of 1 to 32 lowercase letters, digits or hyphens. Undefined: as chosen before. */
   readonly channels?: readonly string[] | undefined;
+  /** True: no visitor has asked, so a browser that was erased stays away, and `subscribe()` rejects with `erased`. */
+  readonly renewal?: boolean | undefined;
 }
 
 export interface CarillonOptions extends UserOptions {
@@ -169,7 +171,7 @@ export function readChoice({
   userIdSignature,
   channels,
   ...unknown
-}: SubscribeOptions & {
+}: Omit<SubscribeOptions, 'renewal'> & {
   readonly [Name in Exclude<keyof StatedChoice, 'locale'>]?: unknown;
 }): SignedChoice {
   // A member of the contract that is not read here is a type error.
@@ -206,7 +208,9 @@ function readLocale(option: CarillonOptions['locale'], languages: readonly strin
 /** @throws {CarillonError} `invalid_options`. */
 export function readSubscribeOptions(options: SubscribeOptions): SignedChoice {
   // A listener of clicks gets an event, or what a library passes as one.
-  return 'preventDefault' in options ? {} : readChoice(options);
+  if ('preventDefault' in options) return {};
+  const { renewal, ...choice } = options;
+  return readChoice(choice);
 }
 
 function readKey(value: unknown): string {

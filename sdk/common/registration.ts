@@ -10,19 +10,21 @@ import {
   type SignedChoice,
 } from './service.ts';
 import {
+  eraseEntries,
   isChanged,
   type Registration,
   readFailures,
   storeFailures,
   storeRegistration,
 } from './storage.ts';
+import { endSubscription } from './subscription.ts';
 import { pauseAfterMs, remainingMs, timing } from './timing.ts';
 
 /**
  * Registers the subscription with the service, and stores that. Call it in the lock.
  * @param registration the project, and what to register there.
  * @param earlier the stored registration. It is deleted only when nothing can be lost by that.
- * @param renewal as for {@link postSubscription}. Undefined: the visitor has asked for this registration.
+ * @param renewal as for {@link postSubscription}. If the browser was erased, it forgets, and this rejects with `erased`.
  */
 export async function registerSubscription(
   scope: string,
@@ -30,17 +32,17 @@ export async function registerSubscription(
   subscription: PushSubscription,
   earlier: Registration | undefined,
   makeRequest: MakeRequest,
-  renewal?: true,
+  renewal: boolean,
 ): Promise<void> {
   const { endpoint } = subscription;
   const isRenewed = earlier?.endpoint !== endpoint;
   const isOfOtherProject = earlier && earlier.projectId !== registration.projectId;
   const isReplaced = isRenewed || isOfOtherProject;
-  const forget = (project: ProjectAddress) =>
+  const remove = (project: ProjectAddress) =>
     // If this fails, the next send to an endpoint that has ended removes it.
     deleteSubscription(project, earlier!.endpoint, requestOnce).catch(() => {});
   // That endpoint has ended. At the subscriber cap there is room for one of them.
-  if (earlier && isRenewed) await forget(registration);
+  if (earlier && isRenewed) await remove(registration);
   const post = (registered: SignedChoice) =>
     postSubscription(
       registration,
@@ -51,9 +53,15 @@ export async function registerSubscription(
       earlier?.endpoint,
     );
   let registered = choice;
-  await post(choice).catch((failure: Failure) => {
-    // Only a failure in the background has a response.
-    if (!isReplaced || failure.response?.status !== 403) throw failure;
+  await post(choice).catch(async (failure: Failure) => {
+    // Only a failure in the background has a response. Any other is an error of the service already.
+    const { response } = failure;
+    const { error = failure } = Object(await response?.json().catch(() => {}));
+    if (error?.code === 'erased') {
+      await forget(scope, subscription);
+      throw error;
+    }
+    if (!isReplaced || response?.status !== 403) throw failure;
     // The signature of the user id may be refused: a new subscription without its user is better than none.
     registered = { ...choice, userId: undefined, userIdSignature: undefined };
     return post(registered);
@@ -66,7 +74,20 @@ export async function registerSubscription(
   });
   if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
   // One that differs only in its `baseUrl` stays: both may be addresses of the same service.
-  if (isOfOtherProject) await forget(earlier);
+  if (isOfOtherProject) await remove(earlier);
+}
+
+/**
+ * Erases all that is stored of the scope, and ends its subscription.
+ * @param subscription null: the browser's is of another sender, and stays.
+ */
+export async function forget(
+  scope: string,
+  subscription: PushSubscription | null | undefined,
+): Promise<void> {
+  await eraseEntries(scope);
+  if (subscription) await endSubscription(subscription);
+  announce(scope);
 }
 
 /**
@@ -86,8 +107,9 @@ export async function attemptInBackground(
     await work();
     return undefined;
   } catch (error) {
-    // The pause is for the service. What is wrong with a worker is looked at again on the next page view.
-    if (Object(error).code === 'service_worker_failed') return undefined;
+    // The pause is for the service. What is wrong with a worker is looked at again on the next page view, and an erased
+    // browser has nothing to register.
+    if (/^(service_worker_failed|erased)$/.test(Object(error).code)) return undefined;
     const pauseMs = pauseAfterMs(error as Failure, backgroundPauseMs, count + 1);
     await storeFailures(scope, { count: count + 1, notBefore: timing.now() + pauseMs });
     return pauseMs;

@@ -55,7 +55,7 @@ export const backgroundPauseMs = 10_000;
  * Registers a subscription, or updates it.
  * @param subscription made with the key of the project's address. With another key, the request only finds out whether
  *   the service has the key of the address.
- * @param renewal whether the service keeps what the choice leaves out.
+ * @param renewal whether no visitor has asked: the service keeps what the choice leaves out.
  * @param replaces the endpoint that the browser had before: if that was erased, a renewal is refused.
  */
 export function postSubscription(
@@ -63,7 +63,7 @@ export function postSubscription(
   subscription: SubscriptionJson,
   choice: SignedChoice,
   makeRequest: MakeRequest,
-  renewal?: true,
+  renewal?: boolean,
   replaces?: string,
 ): Promise<void> {
   const { channels } = choice;

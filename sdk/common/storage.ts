@@ -33,12 +33,19 @@ export function readRegistration(scope: string): Promise<Registration | undefine
   return read<Registration>(scope);
 }
 
-/** Stores a registration, or forgets it, and resets the failures. */
-export function storeRegistration(
-  scope: string,
-  registration: Registration | undefined,
-): Promise<unknown> {
-  return write([registration, scope], [undefined, failuresKey(scope)]);
+/** Stores a registration, and resets the failures. */
+export function storeRegistration(scope: string, registration: Registration): Promise<unknown> {
+  return write((store) => {
+    store.put(registration, scope);
+    store.delete(failuresKey(scope));
+  });
+}
+
+/** Erases all entries of the scope. */
+export function eraseEntries(scope: string): Promise<unknown> {
+  return write((store) => {
+    for (const kind of ['', 'failures ', 'events ']) store.delete(kind + scope);
+  });
 }
 
 export function readFailures(scope: string): Promise<BackgroundFailures | undefined> {
@@ -46,7 +53,9 @@ export function readFailures(scope: string): Promise<BackgroundFailures | undefi
 }
 
 export function storeFailures(scope: string, failures: BackgroundFailures): Promise<unknown> {
-  return write([failures, failuresKey(scope)]);
+  return write((store) => {
+    store.put(failures, failuresKey(scope));
+  });
 }
 
 function failuresKey(scope: string): string {
@@ -76,11 +85,8 @@ function read<Value>(key: string): Promise<Value | undefined> {
   return transact<Value>((store) => store.get(key));
 }
 
-function write(...entries: readonly (readonly [value: unknown, key: string])[]) {
-  return transact((store) => {
-    for (const entry of entries) store.put(...entry);
-    return {};
-  }, 'readwrite').catch(() => {});
+function write(work: (store: IDBObjectStore) => undefined): Promise<unknown> {
+  return transact<never>(work, 'readwrite').catch(() => {});
 }
 
 /** A healthy database takes less than a second, also on a slow phone. */
@@ -89,7 +95,7 @@ const transactionTimeoutMs = 3000;
 /** Resolves when the transaction is complete. */
 function transact<Result>(
   /** @returns a request of the transaction: its result is read when the transaction has ended. */
-  work: (store: IDBObjectStore) => { readonly result?: Result },
+  work: (store: IDBObjectStore) => { readonly result?: Result } | undefined,
   mode?: IDBTransactionMode,
 ): Promise<Result | undefined> {
   return within(
@@ -97,7 +103,14 @@ function transact<Result>(
     (signal) =>
       new Promise((resolve, reject) => {
         const opening = indexedDB.open(database, 1);
-        opening.onupgradeneeded = () => opening.result.createObjectStore(objectStore);
+        opening.onupgradeneeded = () => {
+          if (mode) opening.result.createObjectStore(objectStore);
+          else {
+            // A read creates no database.
+            resolve(undefined);
+            opening.transaction!.abort();
+          }
+        };
         opening.onerror = reject;
         opening.onsuccess = () => {
           try {
@@ -106,7 +119,7 @@ function transact<Result>(
             const transaction = opening.result.transaction(objectStore, mode);
             const found = work(transaction.objectStore(objectStore));
             transaction.onabort = reject;
-            transaction.oncomplete = () => resolve(found.result);
+            transaction.oncomplete = () => resolve(found?.result);
           } catch (error) {
             reject(error);
           }

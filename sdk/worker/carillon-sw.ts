@@ -32,7 +32,10 @@ declare const VERSION: string;
 const { registration } = self;
 const { scope, pushManager } = registration;
 const isStandalone = !IMPORTED && isRegisteredScript(new Error().stack);
-const environment = { ...timing, update: updateEvents };
+const environment: Parameters<typeof reportEvent>[3] = {
+  ...timing,
+  update: (change) => updateEvents(change, scope),
+};
 
 // No page depends on the version of this worker, so a new version takes over at once.
 if (isStandalone) self.addEventListener('install', () => void self.skipWaiting());

@@ -99,16 +99,17 @@ async function send(
 let lastEvents: StoredEvents = [];
 
 /**
- * Changes the stored events in one transaction. If the browser denies storage, they last as long as the
+ * Changes the stored events of the scope in one transaction. If the browser denies storage, they last as long as the
  * worker.
  * @param change has no side effects: it may be called twice.
  */
 export async function updateEvents(
   change: (events: StoredEvents) => StoredEvents,
+  scope = '',
 ): Promise<StoredEvents> {
-  const stored = await updateEntry<StoredEvents>('events', (events = []) => change(events)).catch(
-    () => undefined,
-  );
+  const stored = await updateEntry<StoredEvents>(`events ${scope}`, (events = []) =>
+    change(events),
+  ).catch(() => undefined);
   lastEvents = stored ?? change(lastEvents);
   return lastEvents;
 }
