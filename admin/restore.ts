@@ -1,6 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ProjectTables, RestoredTables } from '../contract/infrastructure/tables.ts';
+import type { MemberRole } from '../contract/wire/routes.ts';
 import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
+import type { IdentityKeyItem, ProjectItem } from '../lambdas/store/items.ts';
 import { projectStore } from '../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RandomSource, withNewKeys } from './project-registry.ts';
@@ -40,6 +42,32 @@ export interface FoundProject {
   readonly subscribers: number;
   /** What an existing project lacks. */
   readonly lacks: readonly ('vapidKey' | 'identityKey' | 'counters')[];
+  /** Keys of the backup that the existing project has no longer. */
+  readonly revoked: readonly BackupKey[];
+}
+
+/** A key that somebody has. */
+export type BackupKey =
+  | { readonly kind: 'secretKey' | 'previousSecretKey' | 'identityKey' }
+  | { readonly kind: 'memberKey'; readonly name: string; readonly role: MemberRole };
+
+/** The keys of a project, by what is stored of each. */
+function keysByValue(
+  { secretKeyHash, previousKeyHash, previousKeyUntil, members }: ProjectItem,
+  identityKey: IdentityKeyItem | undefined,
+  now: Date,
+): ReadonlyMap<string, BackupKey> {
+  const isPrevious = previousKeyUntil !== undefined && Date.parse(previousKeyUntil) > now.getTime();
+  return new Map<string, BackupKey>([
+    [secretKeyHash, { kind: 'secretKey' }],
+    ...(previousKeyHash !== undefined && isPrevious
+      ? [[previousKeyHash, { kind: 'previousSecretKey' }] as const]
+      : []),
+    ...Object.entries(members).map(
+      ([name, { keyHash, role }]) => [keyHash, { kind: 'memberKey', name, role }] as const,
+    ),
+    ...(identityKey ? [[identityKey.identityKey, { kind: 'identityKey' }] as const] : []),
+  ]);
 }
 
 /**
@@ -61,7 +89,7 @@ export async function findProjects(
 }
 
 async function findProject(
-  { dynamo, backup, tables }: RestoreDependencies,
+  { dynamo, backup, tables, clock }: RestoreDependencies,
   projectId: string,
 ): Promise<FoundProject | undefined> {
   const source = new WholeProjects(dynamo, backup);
@@ -100,6 +128,9 @@ async function findProject(
         'they were changed at the moment of the backup, or since. Restore all of them to another second.',
     );
   }
+  const ownProject = state === 'exists' ? (await own.find(projectId))?.project : undefined;
+  const valid = ownProject && keysByValue(ownProject, identityKey, clock());
+  const ofBackup = keysByValue(project, found.identityKey, clock());
   const { months, subscribers = 0 } = await source.usageOf(ref);
   return {
     arriving: {
@@ -113,6 +144,7 @@ async function findProject(
       ...(ownKeys?.identityKey === undefined ? (['identityKey'] as const) : []),
       ...(isCounted ? [] : (['counters'] as const)),
     ],
+    revoked: valid ? [...ofBackup].flatMap(([value, key]) => (valid.has(value) ? [] : [key])) : [],
   };
 
   /** Whether the project was deleted with all that it had. */
@@ -133,6 +165,8 @@ export interface RestoreOptions {
   readonly newKeys: boolean;
   /** Whether projects that exist also get the subscriptions that they lack. */
   readonly addSubscriptions: boolean;
+  /** Whether missing projects that keep their keys send nothing until the operator resumes them. */
+  readonly pauses: boolean;
   readonly dryRun: boolean;
   readonly deployedCap: number;
   readonly random: RandomSource;
@@ -149,6 +183,12 @@ export interface RestoredProject extends Arrival {
   readonly filled: FoundProject['lacks'];
   /** Of a project with new keys. */
   readonly secretKey?: string | undefined;
+  /** Keys of a created project that are as in the backup, also if they were revoked since: nothing is left that knows. */
+  readonly validAgain: readonly BackupKey[];
+  /** Keys of the backup that an existing project has no longer, and does not get. */
+  readonly stillRevoked: readonly BackupKey[];
+  /** Since when it is paused, if it was created. */
+  readonly pausedAt?: string | undefined;
 }
 
 const nothing = { created: 0, updated: 0, unchanged: 0, overCap: 0, erased: 0, keyDropped: 0 };
@@ -166,18 +206,33 @@ export async function restoreProject(
   const { state, lacks, arriving } = found;
   const { projectId, ref } = arriving.project;
   const { dryRun, onProgress } = options;
-  const result = { projectId, filled: [] as FoundProject['lacks'], ...nothing };
+  const result = {
+    ...{ projectId, filled: [] as FoundProject['lacks'], ...nothing },
+    ...{ validAgain: [], stillRevoked: found.revoked },
+  };
   if (state === 'other') return { ...result, project: 'other' };
   if (state === 'exists') {
     if (!dryRun) await fill();
     const added = options.addSubscriptions ? await addSubscriptions(found.present!) : nothing;
     return { ...result, filled: lacks, ...added, project: 'exists' };
   }
-  const { project, secretKey } = options.newKeys
+  const { secretKey, ...named } = options.newKeys
     ? withNewKeys(arriving.project, options.random)
     : { ...arriving, secretKey: undefined };
-  if (dryRun) return { ...result, ...(await wouldArrive()), project: 'created' };
   const isWhole = state === 'missing';
+  const pausedAt =
+    named.project.pausedAt ??
+    (options.pauses && isWhole && !options.newKeys ? clock().toISOString() : undefined);
+  const project: ProjectItem =
+    pausedAt === undefined ? named.project : { ...named.project, pausedAt };
+  // An identity key that the stack still has is not older than the backup's.
+  const identityKey = lacks.includes('identityKey') ? arriving.identityKey : undefined;
+  const ofBackup = keysByValue(arriving.project, identityKey, clock());
+  const validAgain = [...keysByValue(project, identityKey, clock())].flatMap(([value, key]) =>
+    ofBackup.has(value) ? [key] : [],
+  );
+  const created = { ...result, project: 'created', secretKey, validAgain, pausedAt } as const;
+  if (dryRun) return { ...created, secretKey: undefined, ...(await wouldArrive()) };
   const subscriptions = isWhole ? arriving.subscriptions : async function* () {};
   const arrival = await bringProject(
     dynamo,
@@ -186,11 +241,10 @@ export async function restoreProject(
     { ...options, clock },
   );
   if (arrival === 'taken') throw removalIncomplete(projectId);
-  const created = { ...result, ...arrival, project: 'created', secretKey } as const;
-  if (isWhole) return created;
+  if (isWhole) return { ...created, ...arrival };
   if (lacks.includes('counters')) await count(project);
   const added = options.addSubscriptions ? await addSubscriptions(project) : nothing;
-  return { ...created, ...added };
+  return { ...created, ...arrival, ...added };
 
   async function fill(): Promise<void> {
     const { vapidKey, identityKey } = arriving;

@@ -46,7 +46,7 @@ interface Definition {
 
 /**
  * The alarms on which somebody acts tonight or this week. An alarm's name is its heading in the runbook, which says what
- * is lost meanwhile: `ServerErrors` is "Server errors". Decision 15 has what shows faults that have no alarm. Each metric
+ * is lost meanwhile. Decision 15 has what shows faults that have no alarm. Each metric
  * costs ten cents a month.
  */
 function definitionsFor({ api, pushes, deliver, subscribe, settings }: AlarmsProps) {
@@ -228,14 +228,12 @@ function math(
   return new cloudwatch.MathExpression({ expression, usingMetrics, period });
 }
 
-/** `ServerErrors` is described in the runbook under "Server errors", which has the anchor `server-errors`. */
 function described(
   { runbookUrl = 'docs/runbook.md' }: Pick<Settings, 'runbookUrl'>,
   id: string,
   { severity = 'warning', description }: Pick<Definition, 'severity' | 'description'>,
 ): string {
-  const anchor = id.replace(/(?!^)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
-  return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${anchor}`;
+  return `${description} Severity: ${severity}. Runbook: ${runbookUrl}#${id.toLowerCase()}`;
 }
 
 /**

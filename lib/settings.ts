@@ -248,9 +248,24 @@ export function readSettings(
     if (elsewhere.length > 0) throw new SettingsError(elsewhere.join('\n'));
     return parsed.data;
   }
-  throw new SettingsError(
-    parsed.error.issues.flatMap((issue) => describe(issue, written, place)).join('\n'),
-  );
+  throw mistakesIn(parsed.error, written, place);
+}
+
+/**
+ * Checks each setting by itself, before the others are known.
+ * @throws {SettingsError} for an unknown name, and an invalid value.
+ */
+export function checkEach(written: Readonly<Record<string, unknown>>): void {
+  const { error } = settings.partial().safeParse(written);
+  if (error !== undefined) throw mistakesIn(error, written);
+}
+
+function mistakesIn(
+  { issues }: z.ZodError,
+  written: Readonly<Record<string, unknown>>,
+  place?: string,
+): SettingsError {
+  return new SettingsError(issues.flatMap((issue) => describe(issue, written, place)).join('\n'));
 }
 
 /**

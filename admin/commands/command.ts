@@ -1,4 +1,4 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
 import type { Confirmation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
@@ -40,6 +40,25 @@ export function projectCommand(
 ): Command {
   return newCommand(name, description, ...examples).addArgument(
     new Argument('<projectId>', 'id of the project').argParser(readProjectId),
+  );
+}
+
+/** The project of a command that also works on all of them. */
+export function optionalProject(): Argument {
+  return new Argument('[projectId]', 'id of the project').argParser(readProjectId);
+}
+
+/** The ids of all projects, in their order. */
+export async function allProjectIds({ registry }: Pick<Context, 'registry'>) {
+  const projectIds: string[] = [];
+  for await (const { projectId } of registry.list()) projectIds.push(projectId);
+  return projectIds.sort();
+}
+
+/** Names one project, and more if it is given again. */
+export function projectsOption(description: string): Option {
+  return new Option('--project <projectId>', description).argParser(
+    (id: string, ids: readonly string[] = []) => [...ids, readProjectId(id)],
   );
 }
 

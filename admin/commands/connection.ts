@@ -69,7 +69,9 @@ const localState = z.object({
 
 async function connectLocal(stateFile: string): Promise<Connection> {
   const text = await readFile(stateFile, 'utf8').catch(() => {
-    throw new ConnectionError('No local stack is running. Start one with: npm start');
+    throw new ConnectionError(
+      'No local stack is running in this folder. In a clone of Carillon, start one with npm start, and run this command there.',
+    );
   });
   const { baseUrl, pushService, lambda, dynamodb, settings } = parseLocalState(text, stateFile);
   // The state file remains if the local stack was killed.

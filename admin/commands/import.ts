@@ -163,10 +163,11 @@ function refuseIncomplete(projectId: string, report: ImportReport): void {
   if (reasons.length > 0) {
     throw new CommandError('import_incomplete', `Left out: ${reasons.join('; ')}.`);
   }
-  if (created + updated + unchanged + erased === 0 && Object.keys(skipped).length > 0) {
+  if (created + updated + unchanged + erased === 0) {
+    const isEmpty = Object.keys(skipped).length === 0;
     throw new CommandError(
       'nothing_imported',
-      'No row is a subscription that this project can use.',
+      isEmpty ? 'The list has no rows.' : 'No row is a subscription that this project can use.',
     );
   }
 }

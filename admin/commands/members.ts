@@ -10,11 +10,11 @@ import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import {
   type Context,
+  optionalProject,
   projectCommand,
   type RunOnStack,
   readLifetime,
   readName,
-  readProjectId,
 } from './command.ts';
 
 interface InviteOptions {
@@ -60,7 +60,7 @@ export function membersCommand(runOnStack: RunOnStack): Command {
     'Lists the people who have a member key of a project, or the keys of one person.',
     ...['my-site', '--name Ann'],
   )
-    .addArgument(projectArgument())
+    .addArgument(optionalProject())
     .option('--name <name>', 'in all projects, those with this in their name');
   return command.action((projectId: string | undefined, { name }: MembersOptions) => {
     if ((projectId === undefined) === (name === undefined)) {
@@ -131,7 +131,7 @@ export function revokeCommand(runOnStack: RunOnStack): Command {
     'Ends the member key of a person in a project, or those in all projects.',
     ...['my-site Ann', '--name Ann --dry-run', '--name Ann --yes'],
   )
-    .addArgument(projectArgument())
+    .addArgument(optionalProject())
     .addArgument(memberArgument().argOptional())
     .option('--name <name>', 'exactly this name, in all projects')
     .option('--dry-run', 'with --name, print what would happen, and change nothing')
@@ -158,7 +158,7 @@ async function revokeOne({ registry, print }: Context, projectId: string, name: 
   );
 }
 
-async function revokeAll({ registry, dryRun, print, confirm }: Context, name: string) {
+async function revokeAll({ registry, dryRun, print, confirm, next }: Context, name: string) {
   const projectIds = (await membersWhere(registry, (one) => one === name)).map(
     ({ projectId }) => projectId,
   );
@@ -169,11 +169,12 @@ async function revokeAll({ registry, dryRun, print, confirm }: Context, name: st
     for (const projectId of projectIds) await registry.revoke(projectId, name);
   }
   const text = `${dryRun ? 'Would end' : 'Ended'} ${keys}, within 30 seconds: ${projectIds.join(', ')}.\n`;
-  print({ name, projectIds, revoked: !dryRun }, text);
-}
-
-function projectArgument(): Argument {
-  return new Argument('[projectId]', 'id of the project').argParser(readProjectId);
+  const others = projectIds.flatMap((projectId) => [
+    next(`rotate ${projectId} secret --grace 24h`),
+    next(`rotate ${projectId} identity`),
+  ]);
+  const known = `\nOther keys that the person may know stay valid. To replace them:\n\n${others.map((call) => `  ${call}\n`).join('')}`;
+  print({ name, projectIds, revoked: !dryRun }, dryRun ? text : text + known);
 }
 
 function memberArgument(): Argument {

@@ -73,7 +73,7 @@ function readFileName(file: string): string {
 export function importProjectCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'import',
-    'Creates the project that a file of export has. Repeat it after an interruption: it continues.',
+    'Creates the project that a file of export has. It is paused, unless its keys are new. Repeat it after an interruption: it continues.',
     ...['my-site.ndjson --stack Carillon-next', 'my-site.ndjson --new-keys'],
   )
     .argument('<file>', 'file of export', readFileName)
@@ -83,9 +83,13 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
         const { dynamo, tables, print, withBar } = context;
         const read = await readProjectFile(file);
         const { projectId } = read.header;
+        const now = new Date().toISOString();
         const { project, secretKey } = newKeys
           ? withNewKeys(read.project, randomBytes)
-          : { project: read.project, secretKey: undefined };
+          : {
+              project: { ...read.project, pausedAt: read.project.pausedAt ?? now },
+              secretKey: undefined,
+            };
         const arrival = await withBar('importing', read.count, (onProgress) =>
           bringProject(
             dynamo,
@@ -147,11 +151,14 @@ function importText(
     [
       'Keys',
       secretKey === undefined
-        ? 'as at that time: also one that was replaced since'
+        ? 'as at that time: also those that ended since'
         : `new secret key, printed only once: ${paint('yellow', secretKey)}`,
     ],
     ['Members', names || 'none'],
-    ['Subscriptions', countText(subscriptions)],
+    [
+      'Subscriptions',
+      `${countText(subscriptions)}, also of who has unsubscribed or was erased since`,
+    ],
     ['Of erased browsers, left out', erased === 0 ? undefined : countText(erased)],
     ['Of a dropped key, left out', keyDropped === 0 ? undefined : countText(keyDropped)],
     ...different.flatMap(([limit, label, name]) =>
@@ -164,7 +171,7 @@ function importText(
             ] as const,
           ],
     ),
-    ['Paused', project.pausedAt && `as there. To let it send: ${next(`resume ${projectId}`)}`],
+    ['Paused', project.pausedAt && `until you type ${next(`resume ${projectId}`)}`],
   ] as const;
   return `Imported ${paint('bold', projectId)}\n${fieldLines(fields, paint)}`;
 }

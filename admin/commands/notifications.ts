@@ -16,9 +16,17 @@ import {
   type SentNotifications,
   sentNotifications,
 } from '../sent-notifications.ts';
+import { newCommand } from '../terminal/command-line.ts';
 import { type Column, formatTime, table, truncate } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { type Context, dryRunOption, projectCommand, type RunOnStack } from './command.ts';
+import {
+  allProjectIds,
+  type Context,
+  dryRunOption,
+  optionalProject,
+  projectCommand,
+  type RunOnStack,
+} from './command.ts';
 
 export function notificationsCommand(runOnStack: RunOnStack): Command {
   return new Command('notifications')
@@ -32,16 +40,39 @@ export function notificationsCommand(runOnStack: RunOnStack): Command {
 const listed = 10;
 
 function listCommand(runOnStack: RunOnStack): Command {
-  return projectCommand(
+  return newCommand(
     'list',
-    `Lists what is being sent, and the latest ${listed} notifications, with their counts.`,
-    ...['my-site', 'my-site --json'],
-  ).action((projectId: string) =>
-    runOnStack(async (context) => {
-      const latest = await (await sentBy(context, projectId)).latest(listed);
-      context.print(latest, notificationsText(latest, context));
-    }),
-  );
+    `Lists what a project sends, or all projects, and the latest ${listed} notifications, with their counts.`,
+    ...['', 'my-site', 'my-site --json'],
+  )
+    .addArgument(optionalProject())
+    .action((only: string | undefined) =>
+      runOnStack(async (context) => {
+        const found: ListedNotification[] = [];
+        for (const projectId of only === undefined ? await allProjectIds(context) : [only]) {
+          const latest = await (await sentBy(context, projectId)).latest(listed);
+          found.push(...latest.map((one) => ({ projectId, ...one })));
+        }
+        found.sort((one, other) => (one.sentAt > other.sentAt ? -1 : 1));
+        const isSending = ({ status }: SentNotification) => isInProgress(status);
+        const shown = found.filter((one, index) => index < listed || isSending(one));
+        const sending = new Set(shown.filter(isSending).map(({ projectId }) => projectId));
+        const calls = [...sending].map(
+          (projectId) => `  ${context.next(`notifications stop ${projectId} --running`)}\n`,
+        );
+        context.print(
+          shown,
+          (only === undefined && shown.length > 0
+            ? table([['project', ({ projectId }) => projectId], ...columns], shown, context.paint)
+            : notificationsText(shown, context)) +
+            (calls.length === 0 ? '' : `\nTo stop what is being sent:\n\n${calls.join('')}`),
+        );
+      }),
+    );
+}
+
+interface ListedNotification extends SentNotification {
+  readonly projectId: string;
 }
 
 /** @throws {ProjectNotFound} */

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
-import { countOf, countText } from '../../contract/text/text.ts';
+import { countOf, countText, shellString } from '../../contract/text/text.ts';
 import { CommandError } from '../errors.ts';
 import {
+  type BackupKey,
   type FoundProject,
   findProjects,
   type RestoredProject,
@@ -14,7 +15,8 @@ import { checkRestoredTables } from '../restored-tables.ts';
 import { openConversation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { formatTime } from '../terminal/table.ts';
-import { type Context, dryRunOption, type RunOnStack, readProjectId } from './command.ts';
+import { printable } from '../terminal/terminal.ts';
+import { type Context, dryRunOption, projectsOption, type RunOnStack } from './command.ts';
 import { erasedText } from './import.ts';
 
 interface Options extends RestoredTables {
@@ -36,12 +38,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .requiredOption('--identity-keys <table>', 'restored table IdentityKeys')
     .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
     .requiredOption('--usage <table>', 'restored table Usage')
-    .addOption(
-      new Option(
-        '--project <projectId...>',
-        'only these projects (default: all of the backup)',
-      ).argParser((id: string, ids: readonly string[] = []) => [...ids, readProjectId(id)]),
-    )
+    .addOption(projectsOption('only this project; can be given again (default: all of the backup)'))
     .addOption(
       new Option(
         '--keep-keys',
@@ -63,12 +60,10 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
         const time = await checkRestoredTables(dynamo, backup, tables);
         const deps = { dynamo, backup, tables, clock: () => new Date() };
         const found = await findProjects(deps, options.project);
-        const ids = (...states: readonly string[]) =>
-          found.flatMap(({ state, arriving }) =>
-            states.includes(state) ? [arriving.project.projectId] : [],
-          );
-        const newKeys = await asksForKeys(context, options, ids('missing', 'lost'), time);
-        const existing = ids('lost', 'exists');
+        const inState = (...states: readonly string[]) =>
+          found.filter(({ state }) => states.includes(state));
+        const newKeys = await asksForKeys(context, options, inState('missing', 'lost'), time);
+        const existing = inState('lost', 'exists').map(idOf);
         if (options.addSubscriptions && existing.length > 0 && !dryRun) {
           await context.confirm({
             effect: `adds to ${existing.join(', ')} the subscriptions ${ofBackup(time)}: who has unsubscribed since is subscribed again`,
@@ -87,6 +82,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
             const restoring = {
               ...{ newKeys, dryRun: dryRun === true, random: randomBytes },
               addSubscriptions: options.addSubscriptions === true,
+              pauses: true,
               deployedCap: settings.SUBSCRIBER_CAP,
               sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }),
               onProgress: (read: number) => update(before + read),
@@ -96,7 +92,7 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
           }
         });
         const json = restored.map((project) => ({ ...project, dryRun }));
-        print(json, restored.map((one) => line(one, context)).join(''));
+        print(json, restored.map((one) => restoredText(one, context)).join(''));
         const incomplete = restored.filter(
           ({ project, overCap }) => project === 'other' || overCap > 0,
         );
@@ -108,18 +104,24 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     );
 }
 
+const idOf = ({ arriving }: FoundProject) => arriving.project.projectId;
+
 /** @returns whether missing projects get new keys. */
 async function asksForKeys(
   { terminal, dryRun }: Context,
   { keepKeys, newKeys }: Options,
-  missing: readonly string[],
+  missing: readonly FoundProject[],
   time: Date | undefined,
 ): Promise<boolean> {
   if (keepKeys || newKeys || dryRun || missing.length === 0) return newKeys === true;
+  const members = missing.flatMap((one) =>
+    Object.keys(one.arriving.project.members).map((name) => `${printable(name)} (${idOf(one)})`),
+  );
   const question =
-    `Missing, and to be created as ${ofBackup(time)}: ${missing.join(', ')}.\n` +
+    `Missing, and to be created as ${ofBackup(time)}: ${missing.map(idOf).join(', ')}.\n` +
     '  keep  secret keys and members are valid as they were then: also those that were replaced or revoked since\n' +
     '  new   each gets a new secret key, and no members\n' +
+    `Members then: ${members.join(', ') || 'none'}.\n` +
     'Which keys? Type keep or new: ';
   const flags = '--keep-keys or --new-keys';
   const answer = await openConversation(terminal, false).ask(question, flags);
@@ -138,7 +140,7 @@ function ofBackup(time: Date | undefined): string {
   return `of the backup of ${formatTime(time.toISOString())}, ${age} ago`;
 }
 
-function line(
+function restoredText(
   {
     projectId,
     project,
@@ -147,9 +149,11 @@ function line(
     keyDropped,
     filled,
     secretKey,
+    validAgain,
+    stillRevoked,
     ...counted
   }: RestoredProject,
-  { paint }: Pick<Context, 'paint'>,
+  { paint, dryRun, next }: Pick<Context, 'paint' | 'dryRun' | 'next'>,
 ): string {
   if (project === 'other') return `${projectId}: a later project has this id, nothing restored\n`;
   const counts = [
@@ -161,11 +165,52 @@ function line(
     ...(erased > 0 ? [`${countText(erased)} left out ${erasedText}`] : []),
     ...(keyDropped > 0 ? [`${countText(keyDropped)} of a dropped key left out`] : []),
   ];
-  const key =
-    secretKey === undefined
+  const lines = [
+    `${projectId}: project ${project}, ${counts.join(', ')}`,
+    ...(secretKey === undefined
+      ? []
+      : [`  Its secret key, printed only once: ${paint('yellow', secretKey)}`]),
+    ...(stillRevoked.length === 0
+      ? []
+      : [`  Ended since the backup, and not valid again: ${stillRevoked.map(keyText).join(', ')}`]),
+    ...(validAgain.length === 0
+      ? []
+      : [`  Valid as in the backup, also if ended since: ${validAgain.map(keyText).join(', ')}`]),
+  ];
+  const text = `${lines.join('\n')}\n`;
+  if (project !== 'created' || dryRun) return text;
+  const isPaused = counted.pausedAt !== undefined;
+  const calls = [
+    ...validAgain.map((key) => endingCall(projectId, key)),
+    ...(isPaused ? [`resume ${projectId}`] : []),
+  ];
+  const typed = [...new Set(calls)].map((call) => `    ${next(call)}\n`).join('');
+  return (
+    `${text}  Subscribed as in the backup: also who has unsubscribed since.\n` +
+    (typed === ''
       ? ''
-      : `  Its secret key, printed only once: ${paint('yellow', secretKey)}\n`;
-  return `${projectId}: project ${project}, ${counts.join(', ')}\n${key}`;
+      : `  ${isPaused ? 'It is paused, so that no ended key sends. ' : ''}Next, as far as it applies:\n\n${typed}\n`)
+  );
+}
+
+function keyText(key: BackupKey): string {
+  return key.kind === 'memberKey'
+    ? `member key of ${printable(key.name)} (${key.role})`
+    : keyTexts[key.kind];
+}
+
+const keyTexts = {
+  secretKey: 'secret key',
+  previousSecretKey: 'previous secret key',
+  identityKey: 'identity key',
+} as const;
+
+/** Ends a key. */
+function endingCall(projectId: string, key: BackupKey): string {
+  if (key.kind === 'memberKey') return `revoke ${projectId} ${shellString(key.name)}`;
+  return key.kind === 'identityKey'
+    ? `rotate ${projectId} identity --grace 0`
+    : `rotate ${projectId} secret --revoke`;
 }
 
 const names: Readonly<Record<RestoredProject['filled'][number], string>> = {

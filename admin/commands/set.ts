@@ -40,7 +40,7 @@ export function setCommand(runOnStack: RunOnStack): Command {
       const notes = [
         ...(warning === undefined ? [] : [`\n${paint('yellow', warning)}\n`]),
         ...(changes.userIds === 'signed'
-          ? [signedNote(next(`users delete ${projectId} <userId>`))]
+          ? [signedNote(next(`users delete <userId> --project ${projectId}`))]
           : []),
       ];
       print({ ...view, warning }, projectText(view, paint) + notes.join(''));

@@ -12,6 +12,7 @@ import type { ProjectRegistry } from '../project-registry.ts';
 import { pruneSubscriptions, subscriptionPages } from '../store/all-subscriptions.ts';
 import { applicationServerKeys } from '../store/registered-projects.ts';
 import { exportLine } from '../subscriptions/line.ts';
+import { type Column, table } from '../terminal/table.ts';
 import { printable, printableLines, type Terminal } from '../terminal/terminal.ts';
 import {
   type Context,
@@ -24,9 +25,10 @@ import { importCommand } from './import.ts';
 
 export function subscriptionsCommand(runOnStack: RunOnStack): Command {
   return new Command('subscriptions')
-    .description('Imports, exports or prunes the subscriptions of a project.')
+    .description('Imports, exports, counts or prunes the subscriptions of a project.')
     .addCommand(importCommand(runOnStack))
     .addCommand(exportCommand(runOnStack))
+    .addCommand(countCommand(runOnStack))
     .addCommand(pruneCommand(runOnStack));
 }
 
@@ -74,7 +76,74 @@ function write(pages: AsyncIterable<string>, file: string, { output }: Terminal)
   return pipeline(shown, output, { end: false });
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+/** Hours of creation that are printed. */
+const shownHours = 5;
+
+function countCommand(runOnStack: RunOnStack): Command {
+  return projectCommand(
+    'count',
+    `Counts the subscriptions of a project by push service, and by hour of creation: the ${shownHours} hours with most.`,
+    ...['my-site', 'my-site --json'],
+  ).action((projectId: string) =>
+    runOnStack(async ({ registry, dynamo, tables, paint, print, next, withBar }) => {
+      const { ref } = await registry.get(projectId);
+      const { subscribers } = await registry.usage(projectId);
+      const [origins, hours] = [new Map<string, number>(), new Map<string, number>()];
+      const add = (counts: Map<string, number>, key: string) =>
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      let read = 0;
+      await withBar('counting', subscribers, async (update) => {
+        const selection = { ProjectionExpression: 'origin, createdAt' };
+        for await (const items of subscriptionPages(dynamo, tables.subscriptions, ref, selection)) {
+          for (const { origin, createdAt } of items) {
+            add(origins, origin);
+            add(hours, hourOf(createdAt));
+          }
+          read += items.length;
+          update(read);
+        }
+      });
+      const most = (counts: ReadonlyMap<string, number>): readonly CountedPart[] =>
+        [...counts].sort(([, one], [, other]) => other - one);
+      const byOrigin = most(origins);
+      const latest = most(hours).slice(0, shownHours);
+      const columnsOf = (title: string): readonly Column<CountedPart>[] => [
+        [title, ([name]) => printable(name)],
+        ['subscriptions', ([, count]) => countText(count), 'right'],
+      ];
+      const [[hour = hourOf(Date.now())] = []] = latest;
+      const end = hourOf(Date.parse(hour) + hourMs);
+      const prune = (criteria: string) =>
+        `  ${next(`subscriptions prune ${projectId} ${criteria} --dry-run`)}\n`;
+      print(
+        {
+          subscriptions: read,
+          pushServices: Object.fromEntries(byOrigin),
+          hours: Object.fromEntries(latest),
+        },
+        `${table(columnsOf('push service'), byOrigin.slice(0, shownOrigins), paint)}\n` +
+          `${table(columnsOf('created from'), latest, paint)}\n` +
+          'If an hour or a push service is junk, count it first:\n\n' +
+          prune(`--created-after ${hour} --created-before ${end}`) +
+          prune(`--push-origin ${byOrigin[0]?.[0] ?? 'https://push.example.net'}`),
+      );
+    }),
+  );
+}
+
+type CountedPart = readonly [name: string, count: number];
+
+/** Push services that are printed: strangers choose their names. */
+const shownOrigins = 20;
+
+const hourMs = 60 * 60 * 1000;
+
+/** The start of an hour, RFC 3339. */
+function hourOf(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 'YYYY-MM-DDTHH'.length)}:00:00Z`;
+}
+
+const dayMs = 24 * hourMs;
 
 /** The options of prune, as parsed, and in words. */
 interface PruneOptions {

@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { countOf, countText } from '../../contract/text/text.ts';
+import { countOf, countText, shellString } from '../../contract/text/text.ts';
 import { deviceIdPattern } from '../../contract/wire/formats.ts';
 import type { Project } from '../../contract/wire/project.ts';
 import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
@@ -21,7 +21,7 @@ import { portableSubscription } from '../subscriptions/line.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { type Context, projectCommand, type RunOnStack } from './command.ts';
+import { allProjectIds, type Context, projectsOption, type RunOnStack } from './command.ts';
 
 export function usersCommand(runOnStack: RunOnStack): Command {
   return new Command('users')
@@ -64,52 +64,81 @@ function nameOf(person: Person): string {
   return 'userId' in person ? printable(person.userId) : person.device;
 }
 
+/** Names the person to another command. */
+function optionOf(person: Person): string {
+  return 'userId' in person ? shellString(person.userId) : `--device=${person.device}`;
+}
+
+interface ProjectsOptions {
+  readonly project?: readonly string[];
+  readonly allProjects?: true;
+}
+
+/** Lets a command name projects. The same user id may be another person in another project: all of them only if asked for. */
+function namingProjects(command: Command) {
+  command
+    .addOption(projectsOption('in this project; can be given again').conflicts('allProjects'))
+    .option('--all-projects', 'in all projects');
+  return ({ project, allProjects }: ProjectsOptions) => {
+    if (project === undefined && allProjects === undefined) {
+      command.error(
+        'give --project <projectId>, or --all-projects; users find says which have the person',
+      );
+    }
+  };
+}
+
+function whereOption(projectIds: readonly string[]): string {
+  return projectIds.map((projectId) => `--project ${projectId}`).join(' ');
+}
+
+/** Default: all. */
+async function projectIdsOf(stack: Stack, { project }: ProjectsOptions) {
+  return project ?? allProjectIds(stack);
+}
+
 function findCommand(runOnStack: RunOnStack): Command {
   const command = newCommand(
     'find',
-    'Finds a person in all projects; with --json also the keys. Exit code 1: nobody is found.',
+    'Finds a person in all projects. Exit code 1: nobody is found.',
     ...['ada', '--endpoint https://updates.push.services.mozilla.com/wpush/v2/gAAA'],
   );
   const read = namingPerson(command);
   return command.action((userId: string | undefined, options: PersonOptions) => {
     const person = read(userId, options);
-    return runOnStack(async ({ paint, print, ...stack }) => {
-      const found: (StoredSubscription & { readonly projectId: string })[] = [];
-      for await (const { projectId } of stack.registry.list()) {
-        const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
-        found.push(...subscriptions.map((one) => ({ projectId, ...one })));
-      }
+    return runOnStack(async ({ paint, print, next, ...stack }) => {
+      const found = await subscriptionsIn(stack, await projectIdsOf(stack, {}), person);
       if (found.length === 0) {
         throw new CommandError('nobody_found', `No project has "${nameOf(person)}".`);
       }
-      const text = `${countOf(found.length, 'subscription')} of "${nameOf(person)}":\n\n`;
-      print(found, text + table([...findColumns, ...columns], found, paint));
+      const these = `${optionOf(person)} ${whereOption(projectsOf(found))}`;
+      print(
+        found,
+        `${countOf(found.length, 'subscription')} of "${nameOf(person)}":\n\n` +
+          `${table(columns, found, paint)}\nAll that is stored, and its erasure:\n\n` +
+          `  ${next(`users export ${these} --json`)}\n  ${next(`users delete ${these}`)}\n`,
+      );
     });
   });
 }
 
-const findColumns: readonly Column<{
-  readonly projectId: string;
-  readonly userId?: string | undefined;
-}>[] = [
-  ['project', ({ projectId }) => projectId],
-  ['user id', ({ userId = '' }) => printable(userId)],
-];
-
 function exportCommand(runOnStack: RunOnStack): Command {
-  const command = projectCommand(
+  const command = newCommand(
     'export',
     'Prints everything that is stored about a person; with --json also the keys.',
-    ...['my-site ada', 'my-site ada --json'],
+    ...['ada --project my-site --json', 'ada --all-projects'],
   );
   const read = namingPerson(command);
-  return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
+  const readProjects = namingProjects(command);
+  return command.action((userId: string | undefined, options: PersonOptions & ProjectsOptions) => {
     const person = read(userId, options);
+    readProjects(options);
     return runOnStack(async ({ paint, print, ...stack }) => {
-      const subscriptions = await subscriptionsOfPerson(stack, projectId, person);
+      const projectIds = await projectIdsOf(stack, options);
+      const subscriptions = await subscriptionsIn(stack, projectIds, person);
       print(
-        { projectId, ...person, subscriptions, elsewhere },
-        `Stored ${subscriptionsText(subscriptions.length, projectId, person)}\n` +
+        { ...person, projectIds, subscriptions, elsewhere },
+        `Stored ${subscriptionsText(subscriptions.length, projectIds, person)}\n` +
           (subscriptions.length > 0 ? `\n${table(columns, subscriptions, paint)}` : '') +
           '\nData that may be about the person, stored without the user id:\n\n' +
           elsewhere.map(elsewhereText).join(''),
@@ -125,6 +154,8 @@ function elsewhereText({ where, what, kept, leftOut }: (typeof elsewhere)[number
 type StoredSubscription = Awaited<ReturnType<typeof subscriptionsOfPerson>>[number];
 
 const columns: readonly Column<StoredSubscription>[] = [
+  ['project', ({ projectId }) => projectId],
+  ['user id', ({ userId = '' }) => printable(userId)],
   ['endpoint', ({ endpoint }) => printable(endpoint)],
   ['channels', ({ channels }) => channels.join(' ')],
   ['created', ({ createdAt }) => formatTime(createdAt)],
@@ -132,40 +163,56 @@ const columns: readonly Column<StoredSubscription>[] = [
 ];
 
 function deleteCommand(runOnStack: RunOnStack): Command {
-  const command = projectCommand(
+  const command = newCommand(
     'delete',
     'Erases all subscriptions of a user id, or of one browser. They come back only when the visitor subscribes.',
-    ...['my-site ada', 'my-site ada --yes --json'],
+    ...['ada --project my-site', 'ada --all-projects --yes --json'],
   ).option('--yes', 'delete without asking for confirmation');
   const read = namingPerson(command);
-  return command.action((projectId: string, userId: string | undefined, options: PersonOptions) => {
+  const readProjects = namingProjects(command);
+  return command.action((userId: string | undefined, options: PersonOptions & ProjectsOptions) => {
     const person = read(userId, options);
+    readProjects(options);
     return runOnStack(async (context) => {
-      const { dynamo, tables, print, confirm } = context;
-      const project = await keyedProject(context, projectId);
-      const { length } = await subscriptionsOfPerson(context, projectId, person);
+      const { print, confirm } = context;
+      const projectIds = await projectIdsOf(context, options);
+      const found = await subscriptionsIn(context, projectIds, person);
+      const stored = subscriptionsText(found.length, projectsOf(found), person);
       await confirm({
-        effect: `permanently deletes ${subscriptionsText(length, projectId, person)}`,
+        effect: `permanently deletes ${stored}`,
         ...('userId' in person
           ? { expected: person.userId, label: 'user id' }
-          : { expected: projectId }),
+          : { expected: 'delete', label: 'word delete' }),
         refusal: 'Nothing was deleted.',
       });
-      const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
-      const found = await userSubscriptions(dynamo, tables.subscriptions).endpointHashes(
-        project,
-        person,
+      let removed = 0;
+      for (const projectId of projectIds) removed += await erase(context, projectId, person);
+      print(
+        { ...person, projectIds, removed },
+        `Deleted ${subscriptionsText(removed, projectsOf(found), person)}\n`,
       );
-      const userId = 'userId' in person ? person.userId : undefined;
-      const removed = await eraseFound(subscriptions, project.ref, userId, found);
-      const text = `Deleted ${subscriptionsText(removed, projectId, person)}\n`;
-      print({ projectId, ...person, removed }, text);
     });
   });
 }
 
-function subscriptionsText(count: number, projectId: string, person: Person): string {
-  return `subscriptions of "${nameOf(person)}" in "${projectId}": ${countText(count)}`;
+/** Also what was stored since it was listed. @returns how many subscriptions. */
+async function erase(stack: Stack, projectId: string, person: Person): Promise<number> {
+  const { dynamo, tables } = stack;
+  const project = await keyedProject(stack, projectId);
+  const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
+  const users = userSubscriptions(dynamo, tables.subscriptions);
+  const found = await users.endpointHashes(project, person);
+  const userId = 'userId' in person ? person.userId : undefined;
+  return eraseFound(subscriptions, project.ref, userId, found);
+}
+
+function projectsOf(found: readonly StoredSubscription[]): readonly string[] {
+  return [...new Set(found.map(({ projectId }) => projectId))];
+}
+
+function subscriptionsText(count: number, projectIds: readonly string[], person: Person): string {
+  const where = projectIds.length === 0 ? '' : ` in ${projectIds.join(', ')}`;
+  return `subscriptions of "${nameOf(person)}"${where}: ${countText(count)}`;
 }
 
 function userIdArgument(): Argument {
@@ -196,6 +243,15 @@ const elsewhere = storedData
 
 type Stack = Pick<Context, 'registry' | 'dynamo' | 'tables'>;
 
+/** What projects store of a person. @throws {ProjectNotFound} */
+async function subscriptionsIn(stack: Stack, projectIds: readonly string[], person: Person) {
+  const found: StoredSubscription[] = [];
+  for (const projectId of projectIds) {
+    found.push(...(await subscriptionsOfPerson(stack, projectId, person)));
+  }
+  return found;
+}
+
 /** What a project stores of a person, with the keys of the browsers. @throws {ProjectNotFound} */
 async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Person) {
   const { registry, dynamo, tables } = stack;
@@ -216,7 +272,7 @@ async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Pe
       .map((item) => {
         const { userId, channels = [], locale, ...others } = portableSubscription(ref, item);
         const { endpoint, keys, createdAt, updatedAt } = others;
-        return {
+        const stored = {
           ...{ endpoint, keys, userId, channels, locale, createdAt, updatedAt },
           userSince: timeText(item.userSince),
           // Undefined if the project has dropped the key.
@@ -224,6 +280,7 @@ async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Pe
           imported: item.imported,
           goneSince: timeText(item.goneSince),
         } satisfies Record<ExportedMember, unknown>;
+        return { projectId, ...stored };
       })
   );
 }

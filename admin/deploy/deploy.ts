@@ -70,6 +70,8 @@ interface Deployment {
 }
 
 interface RunDependencies extends Omit<Deployment, 'app' | 'account' | 'conversation'> {
+  /** Finds mistakes in `--set`, before anything is asked. @throws {Error} with a line for each. */
+  readonly checkEach: (settings: Settings) => void;
   /** @throws {CommandError} if the CDK is not installed. */
   readonly findApp: () => Deployment['app'];
 }
@@ -100,7 +102,7 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
     .option('--destroy', 'delete the stack, and say before what that deletes and what it keeps')
     .option('--yes', 'agree to everything')
     .action(async (options: Options) => {
-      const { findApp, ...others } = deps;
+      const { findApp, checkEach, ...others } = deps;
       const { terminal, settingsFile } = deps;
       if (process.platform === 'win32') {
         terminal.messages.write(
@@ -108,6 +110,7 @@ export function runDeploy(args: readonly string[], deps: RunDependencies): Promi
         );
       }
       const app = findApp();
+      checkEach({ ...options.set });
       const region = options.region ?? (await settingsFile.region());
       const conversation = openConversation(terminal, options.yes === true);
       const account = await signInOnce({ ...(region !== undefined && { region }) }, (device) =>

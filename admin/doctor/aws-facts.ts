@@ -57,6 +57,8 @@ export function awsFacts(options: AwsFactsOptions) {
       );
       return [...MetricAlarms, ...CompositeAlarms].map((alarm) => ({
         name: alarm.AlarmName!,
+        // The stack writes it at the end of the description.
+        runbook: alarm.AlarmDescription?.match(/Severity: \w+\. Runbook: \S+$/)?.[0],
         isFiring: alarm.StateValue === 'ALARM',
         hasAction: alarm.ActionsEnabled === true && (alarm.AlarmActions ?? []).length > 0,
       }));

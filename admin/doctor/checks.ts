@@ -142,10 +142,12 @@ export const checks: Readonly<Record<string, Check>> = {
 
   alarms: inAws(async (aws) => {
     const alarms = await aws.alarms();
-    const firing = alarms.filter(({ isFiring }) => isFiring).map(({ name }) => name);
+    const firing = alarms
+      .filter(({ isFiring }) => isFiring)
+      .map(({ name, runbook = 'Runbook: docs/runbook.md' }) => `${name}. ${runbook}`);
     return firing.length === 0
       ? ok(`None of ${alarms.length} alarms fires.`)
-      : problem(`Firing: ${firing.join(', ')}. See docs/runbook.md.`);
+      : problem(`Firing: ${firing.join('; ')}`);
   }),
 
   async tables(deployment) {

@@ -125,7 +125,7 @@ export async function checkDelivery(deps: DeliveryDependencies, report: Report):
     );
     await receive('later message', browser, owner, laterId);
     await step('event', 'Look at the log of the function Track.', async (signal) => {
-      await post(message.notification.data.events, { type: 'shown' }, signal);
+      await post(message.notification.data.events!, { type: 'shown' }, signal);
       return { result: undefined, message: 'The service counted the message as shown.' };
     });
     await step(

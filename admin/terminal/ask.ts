@@ -102,7 +102,7 @@ export async function confirm(
   if (!input.isTTY) {
     throw new CommandError(
       'confirmation_needed',
-      'Cannot ask without a terminal. Use --yes to continue without asking.',
+      `This ${effect}. Without a terminal nobody can be asked: use --yes to continue.`,
     );
   }
   const question = `This ${effect}.\nType the ${label} to continue: `;

@@ -34,7 +34,6 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
       classOf: () => origin,
       isAwaited: true,
       pushesPerSecond: Number.POSITIVE_INFINITY,
-      group: () => 0,
       remove: async () => {},
       mark: async () => {},
       correctPair: async () => {},
@@ -51,7 +50,8 @@ serve(({ origin, ca, vapid, payload, inFlight }) => {
       { current: { number: 0, ...vapid } },
       Date.now(),
     );
-    const { counts } = await broadcast.end();
+    await broadcast.end();
+    const counts = broadcast.soFar();
     if (counts.delivered !== subscriptions.length) throw new Error(JSON.stringify(counts));
   };
 });

@@ -7,7 +7,7 @@ import { runDeploy } from '../../admin/deploy/deploy.ts';
 import { carillonJson } from '../../admin/deploy/settings-file.ts';
 import { prepareProcess, processTerminal } from '../../admin/terminal/terminal.ts';
 import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
-import { readSettings, settingsOfStage } from '../../lib/settings.ts';
+import { checkEach, readSettings, settingsOfStage } from '../../lib/settings.ts';
 
 async function run(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
@@ -18,6 +18,7 @@ async function run(args: readonly string[]): Promise<void> {
       terminal: processTerminal,
       findApp: () => installedApp(folder, join(import.meta.dirname, 'app.js')),
       settingsFile,
+      checkEach,
       settingsOfStage,
       checkSettings: readSettings,
     });

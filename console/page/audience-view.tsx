@@ -77,6 +77,8 @@ export function AudienceView() {
 /** More channels are behind their number. */
 const shownChannels = 12;
 
+type Bar = readonly [name: string, found: number, hint?: string];
+
 /** When they were seen last, and which channels and push services they have. */
 function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: number }) {
   const isWhole = sample.subscribers >= subscribers;
@@ -84,17 +86,13 @@ function Sample({ sample, subscribers }: { sample: AudienceCounts; subscribers: 
     `${isWhole ? '' : 'about '}${estimateText(found, sample.subscribers, subscribers)}`;
   const channels = byCount(sample.channels);
   const visits = Object.entries(sample.seenWithinDays).map(
-    ([days, found]) => [`Within ${days} days`, found] as const,
+    ([days, found]): Bar => [`Within ${days} days`, found],
   );
-  const services = Object.entries(sample.pushServices ?? {}).map(
-    ([name, { subscribers: found, seenWithin30Days }]) =>
-      [
-        pushServiceText(name),
-        found,
-        `${rateText(seenWithin30Days, found)} seen in 30 days`,
-      ] as const,
-  );
-  const bars = (rows: readonly (readonly [name: string, found: number, hint?: string])[]) => (
+  const services = Object.entries(sample.pushServices ?? {}).map(([name, found]): Bar => {
+    const { subscribers, seenWithin30Days: seen } = found;
+    return [pushServiceText(name), subscribers, `${rateText(seen, subscribers)} seen in 30 days`];
+  });
+  const bars = (rows: readonly Bar[]) => (
     <ul>
       {rows.map(([name, found, hint]) => (
         <Group key={name} component="li" gap="0.25rem 0.5rem" py={9} className="row">
@@ -241,12 +239,7 @@ function FindUser() {
         </ul>
       )}
       {may.removeUser && found !== undefined && found.subscriptions > 0 && (
-        <Button
-          variant="subtle"
-          color="bad"
-          style={{ alignSelf: 'start' }}
-          onClick={() => askToRemove(found)}
-        >
+        <Button variant="subtle" color="bad" mr="auto" onClick={() => askToRemove(found)}>
           Remove all
         </Button>
       )}

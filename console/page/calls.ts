@@ -58,6 +58,11 @@ export function useNotifications() {
   });
 }
 
+interface Search {
+  readonly isWanted: (notification: NotificationResult) => boolean;
+  readonly signal: AbortSignal;
+}
+
 /** The newest notifications, and the older ones that were loaded: they are not loaded again. */
 export function useAllNotifications() {
   const { client } = useSession();
@@ -71,20 +76,17 @@ export function useAllNotifications() {
   const data = newest.data && joined(newest.data, older);
   /** Loads older ones until one of a page is wanted. */
   const load = useMutation({
-    mutationFn: async (search: {
-      readonly isWanted: (notification: NotificationResult) => boolean;
-      readonly signal: AbortSignal;
-    }) => {
+    mutationFn: async ({ isWanted, signal }: Search) => {
       let list = data!;
       let page: NotificationList;
       do {
         const { nextCursor: cursor } = list;
         page = await afterPauses('rate_limited', () =>
-          client.notifications({ limit: limits.largestPage, cursor, signal: search.signal }),
+          client.notifications({ limit: limits.largestPage, cursor, signal }),
         );
         list = { ...page, notifications: [...list.notifications, ...page.notifications] };
         queries.setQueryData(['older notifications'], list);
-      } while (page.nextCursor && !page.notifications.some(search.isWanted));
+      } while (page.nextCursor && !page.notifications.some(isWanted));
     },
   });
   return { newest, data, load };
@@ -165,7 +167,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     direct_request: { advice: 'Open the console at the public address of the service.' },
     unexpected_response: { what: 'The response is not from Carillon.' },
     rate_limited: {
-      advice: `Try again ${seconds === undefined ? 'in a minute' : `in ${seconds} s`}.`,
+      advice: `Try again in ${seconds === undefined ? 'a minute' : `${seconds} s`}.`,
     },
     project_paused: { advice: 'The operator resumes it: carillon resume <projectId>.' },
     subscriber_cap_reached: {

@@ -6,10 +6,8 @@ export function ticksUpTo(value: number): readonly number[] {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
   const steps = [0.5, 1, 2.5, 5].map((factor) => Math.ceil(factor * power));
   const step = steps.find((one) => 3 * one >= value)!;
-  return Array.from(
-    { length: Math.max(1, Math.ceil(value / step)) + 1 },
-    (_, index) => index * step,
-  );
+  const length = Math.max(1, Math.ceil(value / step)) + 1;
+  return Array.from({ length }, (_, index) => index * step);
 }
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
@@ -40,15 +38,11 @@ export function ColumnChart({ columns }: { columns: readonly Column[] }) {
   const [title, setTitle] = useState<string>();
   const sums = columns.map(({ parts }) => parts.reduce((sum, [, count]) => sum + count, 0));
   const ticks = ticksUpTo(Math.max(...sums));
+  const heightOf = (count: number) => (plotHeight * count) / ticks.at(-1)!;
   return (
     <Box pos="relative" pt={12}>
       {ticks.map((tick) => (
-        <Box
-          key={tick}
-          {...tickProps}
-          bottom={28 + 18 + (plotHeight * tick) / ticks.at(-1)!}
-          aria-hidden
-        >
+        <Box key={tick} {...tickProps} bottom={28 + 18 + heightOf(tick)} aria-hidden>
           {compact.format(tick).toLowerCase()}
         </Box>
       ))}
@@ -64,12 +58,10 @@ export function ColumnChart({ columns }: { columns: readonly Column[] }) {
             justify="end"
             flex={1}
             h={plotHeight + 28}
-            style={{
-              minWidth: 0,
-              color: 'var(--faint)',
-              fontSize: '0.75rem',
-              textDecoration: 'none',
-            }}
+            miw={0}
+            fz="xs"
+            c="var(--faint)"
+            td="none"
             onFocus={() => setTitle(title)}
             onMouseEnter={() => setTitle(title)}
           >
@@ -77,13 +69,11 @@ export function ColumnChart({ columns }: { columns: readonly Column[] }) {
               <Box
                 key={color}
                 className="key"
-                h={(plotHeight * count) / ticks.at(-1)!}
+                h={heightOf(count)}
                 bg={`var(--${color})`}
+                w="min(16px, 80%)"
                 // Between two parts, the ground is seen.
-                style={{
-                  width: 'min(16px, 80%)',
-                  borderTop: '2px solid var(--mantine-color-default)',
-                }}
+                style={{ borderTop: '2px solid var(--mantine-color-default)' }}
               />
             ))}
             <Box component="span" lh="28px" style={{ whiteSpace: 'nowrap' }}>

@@ -35,14 +35,10 @@ export function Console({ local }: { local: LocalSession | undefined }) {
     history.replaceState(history.state, '', fragmentOf(to));
     setFragment(location.hash);
   };
-  const [signedIn, setSignedIn] = useState<SignedIn | undefined>(() => demoIn(local, place));
+  const [signedIn, setSignedIn] = useState(() => demoIn(local, place));
   const [isExpired, setExpired] = useState(false);
-  const change = (session: SignedIn | undefined, expired = false) => {
-    setExpired(expired);
-    setSignedIn(session);
-  };
   if (signedIn === undefined)
-    return <SignIn projectId={place?.projectId} isExpired={isExpired} onSignIn={change} />;
+    return <SignIn projectId={place?.projectId} isExpired={isExpired} onSignIn={setSignedIn} />;
   return (
     <SignedInConsole
       key={signedIn.key}
@@ -50,7 +46,10 @@ export function Console({ local }: { local: LocalSession | undefined }) {
       isLocal={local !== undefined}
       place={place}
       replacePlace={replacePlace}
-      onSignOut={(expired) => change(undefined, expired)}
+      onSignOut={(expired) => {
+        setExpired(expired);
+        setSignedIn(undefined);
+      }}
     />
   );
 }
@@ -141,7 +140,7 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
             {View && <View />}
           </Boundary>
         </Frame>
-        <Dialog question={question} ask={ask} />
+        <Dialog question={question} />
       </SessionContext.Provider>
     </QueryClientProvider>
   );

@@ -26,13 +26,17 @@ export function estimated(shownSample: number | undefined, figure: string): stri
   return shownSample === undefined || figure === '' ? figure : `about ${figure}`;
 }
 
+/** In place of counts that browsers were not asked for. */
+export const notMeasured = 'Not measured';
+
 /** The shown part of the delivered, as `rateText`. An estimate may be above what it estimates. */
 export function shownRate(counts: {
   readonly delivered: number;
-  readonly shown: number;
+  readonly shown: number | null;
   readonly shownSample?: number | undefined;
 }): string {
   const { delivered, shown, shownSample } = counts;
+  if (shown === null) return '';
   const most = shownSample === undefined ? shown : Math.min(shown, delivered);
   return estimated(shownSample, rateText(most, delivered));
 }

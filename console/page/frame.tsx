@@ -74,13 +74,9 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         <nav aria-label="Views">
           {views.map((view) => (
             <a key={view} href={href(view)} aria-current={view === current ? 'page' : undefined}>
-              <Box
-                component="span"
-                visibleFrom="sm"
-                c={view === current ? 'var(--accent)' : undefined}
-              >
+              <Text component="span" visibleFrom="sm">
                 <Icon name={view} />
-              </Box>
+              </Text>
               {viewTitles[view]}
             </a>
           ))}
@@ -133,9 +129,7 @@ function Account() {
   const name = access.role === 'owner' ? 'Secret key' : access.name;
   const role = roleTexts[access.role];
   const words = name.trim().split(/\s+/);
-  const initials = [words[0]!, ...words.slice(1).slice(-1)]
-    .map(([first = '']) => first.toUpperCase())
-    .join('');
+  const initials = [words[0]!, ...words.slice(1).slice(-1)].map(([first]) => first?.toUpperCase());
   return (
     <Box
       mt="auto"

@@ -34,12 +34,7 @@ export function LocalView() {
           <Problem error={sdk.error ?? check.error} onRetry={() => void sdk.refetch()} />
           {sdk.data && <BrowserSubscription push={sdk.data.push} onAttempt={checkAgain} />}
           <Group>
-            <Anchor
-              component="button"
-              type="button"
-              disabled={sdk.data === undefined}
-              onClick={() => check.mutate()}
-            >
+            <Anchor component="button" disabled={!sdk.data} onClick={() => check.mutate()}>
               Nothing arrives? Check this browser
             </Anchor>
           </Group>
@@ -103,6 +98,8 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
   const toggle = () =>
     change(() => (isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {})));
 
+  const identify = () => change(() => push.identify(userId || null));
+
   const isRefused = permission === 'unsupported' || permission === 'denied';
   const [status, lead] =
     states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
@@ -139,11 +136,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
           {isSubscribed && (
-            <Button
-              variant="default"
-              aria-disabled={isPending}
-              onClick={() => change(() => push.identify(userId || null))}
-            >
+            <Button variant="default" aria-disabled={isPending} onClick={identify}>
               Change user
             </Button>
           )}
@@ -176,6 +169,7 @@ function SimulatedBrowsers() {
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['project'] }),
   });
+  const subscribe = () => add.mutate();
   return (
     <Card title={<Numbered number={2}>Or add simulated browsers</Numbered>}>
       <Text c="dimmed">
@@ -183,12 +177,7 @@ function SimulatedBrowsers() {
         click it.
       </Text>
       <Group>
-        <Button
-          variant="default"
-          loading={add.isPending}
-          disabled={!project}
-          onClick={() => add.mutate()}
-        >
+        <Button variant="default" loading={add.isPending} disabled={!project} onClick={subscribe}>
           Add {total} simulated browsers
         </Button>
       </Group>

@@ -10,14 +10,13 @@ import {
   audienceSize,
   audienceText,
   deliveryVerdict,
-  type FailureAction,
   failureTexts,
   isLossNoticeable,
   removedText,
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
-import { estimated, rateText, shownRate, timeText } from './format.ts';
+import { estimated, notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
 import { contentTexts, formOf } from './send/send-form.ts';
@@ -138,16 +137,12 @@ function Actions({ notification }: DeliveryProps) {
   );
 }
 
+type Owned = Pick<NotificationResult, 'title' | 'delivered' | 'usersReached' | 'failures'>;
+
 /** Who has, or may have, a notification already: a push without an outcome, or a response, may have been accepted. */
-export function ownersText({
-  title,
-  delivered,
-  usersReached = delivered,
-  failures: { interrupted = 0, no_response = 0 } = {},
-}: Pick<NotificationResult, 'title' | 'delivered' | 'usersReached' | 'failures'>):
-  | string
-  | undefined {
-  const unknown = interrupted + no_response;
+export function ownersText(notification: Owned): string | undefined {
+  const { title, delivered, usersReached = delivered, failures = {} } = notification;
+  const unknown = (failures.interrupted ?? 0) + (failures.no_response ?? 0);
   const count = countText(unknown);
   if (delivered === 0) return unknown > 0 ? `${count} may have “${title}” already` : undefined;
   const have = usersReached === 1 ? 'One has' : `${countText(usersReached)} have`;
@@ -185,41 +180,35 @@ const unreachedTexts: Readonly<Record<NotificationResult['status'], string>> = {
 /** What became of a notification: a sentence, the steps from the audience to the click, and what is missing. */
 export function Delivery({ notification }: DeliveryProps) {
   const subscribers = useProject().data?.subscribers;
-  const {
-    status,
-    audience,
-    failed,
-    removed,
-    unreached = 0,
-    usersReached,
-    shownSample,
-  } = notification;
+  const { status, audience, failed, removed, unreached = 0 } = notification;
+  const { usersReached, shownSample } = notification;
   const { word, sentence } = deliveryVerdict(notification, subscribers);
   const throttled = useThrottledValue(sentence, announcedEveryMs);
-  const hasSteps = word !== 'No recipients';
   return (
     <Paper component="section" aria-label="Delivery" style={{ containerType: 'inline-size' }}>
       <Inside>
         <Text role="status" id="verdict" fz="xl" lh="xl" fw={600}>
           {isInProgress(status) ? throttled : sentence}
         </Text>
-        {hasSteps && <Funnel notification={notification} />}
-        {hasSteps && (
-          <Group gap="0.25rem 1rem" id="losses">
-            {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
-            {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
-            {unreached > 0 && (
-              <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
+        {word !== 'No recipients' && (
+          <>
+            <Funnel notification={notification} />
+            <Group gap="0.25rem 1rem" id="losses">
+              {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
+              {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
+              {unreached > 0 && (
+                <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
+              )}
+            </Group>
+            {shownSample !== undefined && notification.shown !== null && (
+              <Hint>Shown is an estimate: one browser in {shownSample} reports it.</Hint>
             )}
-          </Group>
-        )}
-        {hasSteps && shownSample !== undefined && (
-          <Hint>Shown is an estimate: one browser in {shownSample} reports it.</Hint>
-        )}
-        {hasSteps && usersReached !== undefined && audience !== 'everyone' && (
-          <Text fz="hint" c="dimmed" data-count="users">
-            {countText(usersReached)} of {countOf(audience.users ?? 0, 'user')} reached
-          </Text>
+            {usersReached !== undefined && audience !== 'everyone' && (
+              <Hint c="dimmed" data-count="users">
+                {countText(usersReached)} of {countOf(audience.users ?? 0, 'user')} reached
+              </Hint>
+            )}
+          </>
         )}
       </Inside>
     </Paper>
@@ -227,7 +216,8 @@ export function Delivery({ notification }: DeliveryProps) {
 }
 
 type Part = readonly [color: string, count: number];
-type Step = readonly [name: string, count: number, rate: string, parts?: readonly Part[]];
+/** Without a count: it was not measured. */
+type Step = readonly [name: string, count: number | null, rate: string, parts?: readonly Part[]];
 
 /** The steps, each with its count and its part of the one that it is measured by, on one scale. */
 function Funnel({ notification }: DeliveryProps) {
@@ -238,9 +228,9 @@ function Funnel({ notification }: DeliveryProps) {
   const isGoingOn = isInProgress(status);
   const about = isGoingOn && audience === 'everyone' ? Math.max(subscribers, size) : undefined;
   const whole = about ?? size;
-  const most = Math.max(whole, delivered, shown, clicked, 1);
-  const rate = (part: number, of: number, noun: string) =>
-    rateText(part, of) && `${rateText(part, of)} of ${noun}`;
+  const most = Math.max(whole, delivered, shown ?? 0, clicked ?? 0, 1);
+  const rate = (part: number | null, of: number, noun: string) =>
+    part !== null && rateText(part, of) ? `${rateText(part, of)} of ${noun}` : '';
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
     ['bad-fill', notification.failed],
@@ -259,18 +249,21 @@ function Funnel({ notification }: DeliveryProps) {
     <ul className="funnel" id="funnel">
       {steps
         .filter((step) => step !== false)
-        .map(([name, count, rateOf, parts = [['accent-2', count]]]) => (
+        .map(([name, count, rateOf, parts = [['accent-2', count ?? 0]]]) => (
           <li key={name} data-step={name}>
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
               {about !== undefined && name === 'Audience' && 'about '}
-              {name === 'Shown'
-                ? estimated(notification.shownSample, countText(count))
-                : countText(count)}
+              {count === null
+                ? notMeasured
+                : estimated(
+                    name === 'Shown' ? notification.shownSample : undefined,
+                    countText(count),
+                  )}
             </Text>
-            <Text fz="hint" c="dimmed" ml="auto">
+            <Hint c="dimmed" ml="auto">
               {rateOf}
-            </Text>
+            </Hint>
             <Progress.Root
               size={10}
               bg="none"
@@ -299,7 +292,7 @@ function Reasons({ notification }: DeliveryProps) {
   const { projectId } = useSession();
   const { failed, failures = {} } = notification;
   if (failed === 0) return null;
-  const bytes = messageBytes(contentOf(notification), location.origin, projectId);
+  const bytes = messageBytes(contentOf(notification), projectId);
   const reasons = (Object.entries(failures) as [FailureReason, number][]).sort(
     ([, one], [, other]) => other - one,
   );
@@ -313,22 +306,16 @@ function Reasons({ notification }: DeliveryProps) {
           <ul>
             {reasons.map(([reason, count]) => (
               <Row key={reason} name={reason}>
-                <Text
-                  fz="lg"
-                  fw={600}
-                  c="var(--mantine-color-error)"
-                  miw={40}
-                  style={{ alignSelf: 'start' }}
-                >
+                <Text fz="lg" fw={600} c="var(--mantine-color-error)" miw={40} mb="auto">
                   {countText(count)}
                 </Text>
                 <Group flex={1} gap="xs" justify="space-between">
                   <Box flex="1 1 14rem">
                     <Text fw={500}>{failureTexts[reason].heading}</Text>
-                    <Text fz="hint" c="dimmed">
+                    <Hint c="dimmed">
                       {reason === 'too_large' && `It has about ${countText(bytes)} bytes; `}
                       {failureTexts[reason].text}
-                    </Text>
+                    </Hint>
                   </Box>
                   <ReasonAction notification={notification} reason={reason} count={count} />
                 </Group>
@@ -341,29 +328,22 @@ function Reasons({ notification }: DeliveryProps) {
   );
 }
 
-const linkTexts: Readonly<Record<Exclude<FailureAction, 'copyNote'>, string>> = {
-  sendAgain: 'Send again…',
-  editCopy: 'Edit a copy',
-  openSettings: 'Settings',
-};
-
 interface ReasonActionProps extends DeliveryProps {
   readonly reason: FailureReason;
   readonly count: number;
 }
 
+/** The button to what can be done about a reason. */
 function ReasonAction({ notification, reason, count }: ReasonActionProps) {
   const { projectId, may, href } = useSession();
   const copy = useCopy(notification);
   const { heading, text, action } = failureTexts[reason];
   const { id, sentAt } = notification;
-  if (action === undefined) return null;
-  if (action === 'openSettings')
-    return <LinkButton href={href('settings')}>{linkTexts[action]}</LinkButton>;
+  if (action === 'openSettings') return <LinkButton href={href('settings')}>Settings</LinkButton>;
   if (action !== 'copyNote') {
-    return may.send ? (
+    return action && may.send ? (
       <Button variant="default" onClick={copy}>
-        {linkTexts[action]}
+        {action === 'editCopy' ? 'Edit a copy' : 'Send again…'}
       </Button>
     ) : null;
   }

@@ -11,7 +11,7 @@ import {
   needsAttention,
 } from '../../contract/wording/delivery-verdict.ts';
 import { useAllNotifications } from './calls.ts';
-import { capitalized, dateText, rateText, timeText } from './format.ts';
+import { capitalized, dateText, notMeasured, rateText, timeText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { useSession } from './session.ts';
@@ -75,7 +75,8 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
   };
   const all = data?.notifications ?? [];
   const found = all.filter((one) => matches(one, filters));
-  const senders = [...new Set(all.flatMap(({ sentBy = [] }) => sentBy))].sort();
+  const sentBy = [filters.sender, ...all.map((one) => one.sentBy ?? '')];
+  const senders = [...new Set(sentBy)].filter((name) => name !== '').sort();
   const isFiltered = queryOf(filters) !== '';
   const loadOlder = () => {
     search.current = new AbortController();
@@ -111,14 +112,11 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
           value={filters.audience}
           onChange={(event) => change({ audience: event.currentTarget.value as Audience })}
         />
-        {(senders.length > 0 || filters.sender !== '') && (
+        {senders.length > 0 && (
           <NativeSelect
             aria-label="Sent by"
             flex="1 1 9rem"
-            data={[
-              { value: '', label: 'By anybody' },
-              ...new Set([...senders, ...(filters.sender === '' ? [] : [filters.sender])]),
-            ]}
+            data={[{ value: '', label: 'By anybody' }, ...senders]}
             value={filters.sender}
             onChange={(event) => change({ sender: event.currentTarget.value })}
           />
@@ -162,29 +160,18 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
 }
 
 /** Whether a notification meets all filters. The search is in title, text, date and id. */
-export function matches(
-  {
-    title,
-    body = '',
-    id,
-    status,
-    audience: to,
-    sentAt,
-    sentBy,
-    test,
-    ...others
-  }: NotificationResult,
-  { search, stage, audience, sender }: Filters,
-): boolean {
+export function matches(one: NotificationResult, filters: Filters): boolean {
+  const { audience: to, test } = one;
+  const { search, stage, audience, sender } = filters;
   const kind = to === 'everyone' ? 'all' : to.users === undefined ? 'some' : 'users';
   const wanted = search.trim().toLowerCase();
-  const texts = [title, body, id, timeText(sentAt)];
+  const texts = [one.title, one.body ?? '', one.id, timeText(one.sentAt)];
   return (
     texts.some((text) => text.toLowerCase().includes(wanted)) &&
-    (stage !== 'attention' || (!test && needsAttention({ status, audience: to, ...others }))) &&
-    (stage !== 'progress' || isInProgress(status)) &&
+    (stage !== 'attention' || (!test && needsAttention(one))) &&
+    (stage !== 'progress' || isInProgress(one.status)) &&
     ['any', test ? 'tests' : kind].includes(audience) &&
-    ['', sentBy].includes(sender)
+    ['', one.sentBy].includes(sender)
   );
 }
 
@@ -197,6 +184,10 @@ export function searchText(found: number, { notifications }: NotificationList): 
   return `${matches} in ${countOf(notifications.length, 'notification')} since ${since}`;
 }
 
+const counted = ['Notification', 'Status', 'Delivered', 'Clicked'];
+const sender = 'Sent by';
+const onLarge = { className: 'mantine-visible-from-lg' };
+
 interface NotificationTableProps {
   readonly notifications: readonly NotificationResult[];
   /** Whether large screens say who sent each. */
@@ -208,21 +199,17 @@ const as = (role: string) => ({ role });
 
 /** Notifications, one in a row, which the link of its title covers. On phones a row is two lines. */
 export function NotificationTable({ notifications, hasSenders = false }: NotificationTableProps) {
+  const columns = [...counted, ...(hasSenders ? [sender] : []), 'Sent'];
   return (
     <Box px="xs" pos="relative" style={{ containerType: 'inline-size', overflow: 'hidden' }}>
       <table {...as('table')} className="notifications">
         <thead {...as('rowgroup')}>
           <tr {...as('row')}>
-            <th {...as('columnheader')}>Notification</th>
-            <th {...as('columnheader')}>Status</th>
-            <th {...as('columnheader')}>Delivered</th>
-            <th {...as('columnheader')}>Clicked</th>
-            {hasSenders && (
-              <th {...as('columnheader')} className="mantine-visible-from-lg">
-                Sent by
+            {columns.map((name) => (
+              <th key={name} {...as('columnheader')} {...(name === sender && onLarge)}>
+                {name}
               </th>
-            )}
-            <th {...as('columnheader')}>Sent</th>
+            ))}
           </tr>
         </thead>
         <tbody {...as('rowgroup')}>
@@ -235,13 +222,7 @@ export function NotificationTable({ notifications, hasSenders = false }: Notific
   );
 }
 
-function Row({
-  notification,
-  hasSenders,
-}: {
-  notification: NotificationResult;
-  hasSenders: boolean;
-}) {
+function Row({ notification, hasSenders }: RowProps) {
   const { href } = useSession();
   const { id, title, status, delivered, clicked, sentAt, sentBy } = notification;
   const isGoingOn = isInProgress(status);
@@ -264,10 +245,10 @@ function Row({
         <span className="narrow">{rate && ' delivered'}</span>
       </td>
       <td {...as('cell')} className="wide">
-        {(!isGoingOn && rateText(clicked, delivered)) || none}
+        {clicked === null ? notMeasured : (!isGoingOn && rateText(clicked, delivered)) || none}
       </td>
       {hasSenders && (
-        <td {...as('cell')} className="mantine-visible-from-lg">
+        <td {...as('cell')} {...onLarge}>
           <bdi>{sentBy ?? none}</bdi>
         </td>
       )}
@@ -277,6 +258,8 @@ function Row({
     </tr>
   );
 }
+
+type RowProps = { notification: NotificationResult; hasSenders: boolean };
 
 /** In a cell without a value. */
 const none = <span className="wide">–</span>;

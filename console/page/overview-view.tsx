@@ -5,7 +5,7 @@ import type { NotificationList, NotificationResult } from '../../contract/wire/n
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { useNotifications, useProject } from './calls.ts';
 import { ColumnChart, Key } from './charts.tsx';
-import { dateText, rateText, shownRate, timeText } from './format.ts';
+import { dateText, notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
@@ -36,9 +36,7 @@ export function OverviewView() {
     <View title="Overview" actions={actions}>
       <Stack>
         <Pending of={[project, list]} heights={[106, 254, 360]} />
-        {project.data !== undefined && list.data !== undefined && (
-          <Results project={project.data} list={list.data} />
-        )}
+        {project.data && list.data && <Results project={project.data} list={list.data} />}
       </Stack>
     </View>
   );
@@ -93,18 +91,14 @@ function Results({ project, list }: ResultsProps) {
 function NoticeAlert({ title, text, tone, notificationId }: Notice) {
   const { href } = useSession();
   const isLimit = notificationId === undefined;
+  const where = href(isLimit ? 'settings' : { notificationId });
   return (
-    <Alert role="status" id="notice" color={tone} radius="lg" icon={<Icon name="warning" />}>
+    <Alert role="status" id="notice" color={tone}>
       <Group justify="space-between" gap="0.25rem 1rem">
         <Text inherit flex="1 1 14rem" lineClamp={3} c="var(--alert-color)">
           <strong>{title}</strong> {text}
         </Text>
-        <Anchor
-          href={href(isLimit ? 'settings' : { notificationId })}
-          inherit
-          fw={600}
-          c="var(--alert-color)"
-        >
+        <Anchor href={where} inherit fw={600} c="var(--alert-color)">
           {isLimit ? 'See the limits' : 'See why'}
         </Anchor>
       </Group>
@@ -114,7 +108,10 @@ function NoticeAlert({ title, text, tone, notificationId }: Notice) {
 
 function Figures({ project: { subscribers }, list }: ResultsProps) {
   const month = monthOf(list, Date.now());
-  const { pushes, delivered, removed, clicked } = month;
+  const { pushes, delivered, removed, measured, shown, shownSample, clicked } = month;
+  const ofMeasured =
+    measured === delivered ? 'of delivered' : `of ${countText(measured)} delivered with events`;
+  const ratio = (text: string) => (measured === 0 && delivered > 0 ? notMeasured : text);
   const changes = (
     <>
       <Growth />
@@ -124,8 +121,8 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
   const figures: readonly (readonly [name: string, value: string, meaning: ReactNode])[] = [
     ['Subscribers', countText(subscribers), changes],
     ['Delivered', rateText(delivered, pushes), `of ${countText(pushes)} pushes`],
-    ['Shown', shownRate(month), 'of delivered'],
-    ['Clicked', rateText(clicked, delivered), 'of delivered'],
+    ['Shown', ratio(shownRate({ delivered: measured, shown, shownSample })), ofMeasured],
+    ['Clicked', ratio(rateText(clicked, measured)), ofMeasured],
   ];
   return (
     <Paper style={{ overflow: 'hidden' }}>
@@ -165,14 +162,10 @@ export function Growth() {
   const { data: list } = useNotifications();
   const growth = project && list && growthOf(list, project.subscribers, Date.now());
   if (growth === undefined) return null;
+  const color = growth.isMore ? 'var(--mantine-color-good-light-color)' : undefined;
   return (
     <>
-      <Text
-        component="b"
-        inherit
-        fw={500}
-        c={growth.isMore ? 'var(--mantine-color-good-light-color)' : undefined}
-      >
+      <Text component="b" inherit fw={500} c={color}>
         {growth.text}
       </Text>{' '}
       since {growth.since}
@@ -190,24 +183,24 @@ const keys = {
 /** The last broadcasts, a column each, which leads to the notification. */
 function Broadcasts({ broadcasts }: { readonly broadcasts: readonly NotificationResult[] }) {
   const { href } = useSession();
-  const columns = broadcasts.map(
-    ({ id, sentAt, title, delivered, clicked, failed, unreached = 0 }) => {
-      const parts = [
+  const columns = broadcasts.map((one) => {
+    const { delivered, clicked, failed, unreached = 0 } = one;
+    const counts = { delivered, clicked, failed, 'not attempted': unreached };
+    const texts = Object.entries(counts).map(([name, count]) =>
+      count === null ? `${name} not measured` : `${countText(count)} ${name}`,
+    );
+    return {
+      href: href({ notificationId: one.id }),
+      date: dateText(one.sentAt, Date.now()),
+      title: `${texts.join(', ')}: ${one.title}, ${timeText(one.sentAt)}`,
+      parts: [
         [keys['Not attempted'], unreached],
         [keys.Failed, failed],
-        [keys.Delivered, Math.max(0, delivered - clicked)],
-        [keys.Clicked, Math.min(clicked, delivered)],
-      ] as const;
-      const counts = { delivered, clicked, failed, 'not attempted': unreached };
-      const texts = Object.entries(counts).map(([name, count]) => `${countText(count)} ${name}`);
-      return {
-        href: href({ notificationId: id }),
-        date: dateText(sentAt, Date.now()),
-        title: `${texts.join(', ')}: ${title}, ${timeText(sentAt)}`,
-        parts,
-      };
-    },
-  );
+        [keys.Delivered, Math.max(0, delivered - (clicked ?? 0))],
+        [keys.Clicked, Math.min(clicked ?? 0, delivered)],
+      ] as const,
+    };
+  });
   const legend = (
     <Group gap="0.25rem 0.875rem">
       {Object.entries(keys).map(([name, color]) => (
@@ -269,7 +262,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
     },
     {
       title: 'See the first click',
-      isDone: notifications.some(({ clicked }) => clicked > 0),
+      isDone: notifications.some(({ clicked }) => clicked === null || clicked > 0),
       texts: ['It is counted here when somebody clicks the notification.'],
     },
   ];

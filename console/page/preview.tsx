@@ -39,11 +39,8 @@ interface NotificationPreviewProps extends PreviewProps {
 }
 
 /** About how a notification looks on a platform. */
-export function NotificationPreview({
-  notification,
-  platform = 'desktop',
-  isNow = false,
-}: NotificationPreviewProps) {
+export function NotificationPreview(props: NotificationPreviewProps) {
+  const { notification, platform = 'desktop', isNow = false } = props;
   const { title, body, lang, dir = 'auto' } = notification;
   const shown = shownOn(platform, notification);
   const time = shown.timestamp === undefined ? isNow && 'now' : timeText(shown.timestamp);
@@ -135,11 +132,7 @@ const pictureStyles = {
 } as const;
 
 /** Short enough for one row on a phone. */
-const tabs: Readonly<Record<Platform, string>> = {
-  desktop: 'Computer',
-  android: 'Android',
-  iphone: 'iPhone',
-};
+const tabs = { desktop: 'Computer', android: 'Android', iphone: 'iPhone' } as const;
 const names: Readonly<Record<Platform, string>> = {
   desktop: 'Chrome on Windows',
   android: 'Chrome on Android',
@@ -161,8 +154,8 @@ export function shownOn(platform: Platform, notification: SendRequest) {
     shown.includes(name) ? notification[name] : undefined;
 
   return {
-    /** Whose notification it is. */
-    site: siteOf(notification),
+    /** Whose notification it is: of the URL, where people have subscribed. The notification does not name it. */
+    site: isUsed(notification, 'url') ? new URL(notification.url!).host : 'Your site',
     icon: used('icon'),
     image: used('image'),
     badge: used('badge'),
@@ -198,21 +191,12 @@ function isUsed(notification: SendRequest, name: ContentName): boolean {
   }
 }
 
-/** The site of the URL, where people have subscribed: the notification itself does not name it. */
-function siteOf({ url }: SendRequest): string {
-  return webUrl.safeParse(url).success ? new URL(url!).host : 'Your site';
-}
-
 /** Any notification's id is as long. */
 const notificationId = '00000000-0000-0000-0000-000000000000';
 
-/** About as many bytes as the message of a notification has. @param baseUrl address of the service. */
-export function messageBytes(
-  notification: SendRequest,
-  baseUrl: string,
-  projectId: string,
-): number {
-  const eventsUrl = `${baseUrl}${pathOf(routes.track, { projectId, notificationId })}`;
+/** About as many bytes as the message of a notification has. */
+export function messageBytes(notification: SendRequest, projectId: string): number {
+  const eventsUrl = `${location.origin}${pathOf(routes.track, { projectId, notificationId })}`;
   const message = JSON.stringify(pushMessage(notificationId, contentOf(notification), eventsUrl));
   return new TextEncoder().encode(message).length;
 }

@@ -6,20 +6,18 @@ import { settingText, settingTexts } from '../../contract/wording/setting-texts.
 import { useProject } from './calls.ts';
 import { monthEndText, timeText } from './format.ts';
 import { SiteSnippet } from './overview-view.tsx';
-import { useSession } from './session.ts';
 import { Card, Copied, Fact, Hint, Pending, View } from './view.tsx';
 
 /** Which project it is, what a page needs, and its limits. */
 export function SettingsView() {
-  const { projectId } = useSession();
   const query = useProject();
   const project = query.data;
   return (
     <View title="Settings">
       <Pending of={[query]} heights={[230, 320]} />
-      <SimpleGrid type="container" cols={{ base: 1, '46rem': 2 }}>
-        <Stack>
-          {project !== undefined && (
+      {project !== undefined && (
+        <SimpleGrid type="container" cols={{ base: 1, '46rem': 2 }}>
+          <Stack>
             <Card title="Project">
               <dl className="stacked">
                 {Object.entries(publicSettings(project)).map(([name, value]) => (
@@ -28,7 +26,7 @@ export function SettingsView() {
                   </Fact>
                 ))}
                 <Fact name="Id">
-                  <Copied text={projectId} what="the id" />
+                  <Copied text={project.projectId} what="the id" />
                 </Fact>
                 <Fact name="Service">
                   <Copied text={location.origin} what="the address" />
@@ -36,32 +34,25 @@ export function SettingsView() {
                 <Fact name="Created">{timeText(project.createdAt, 'long')}</Fact>
               </dl>
             </Card>
-          )}
-          {project !== undefined && <Limits project={project} />}
-        </Stack>
-        <Stack>
-          {project !== undefined && (
+            <Limits {...project} />
+          </Stack>
+          <Stack>
             <Card title="For your page">
               <SiteSnippet {...project} />
             </Card>
-          )}
-        </Stack>
-      </SimpleGrid>
+          </Stack>
+        </SimpleGrid>
+      )}
     </View>
   );
 }
 
 /** How much of each limit is used. */
-function Limits({ project }: { project: ProjectResult }) {
-  const { subscribers, subscriberCap, sentThisMonth, monthlySendCap, month } = project;
+function Limits({ month, ...project }: ProjectResult) {
+  const restart = `Starts at 0 again on ${monthEndText(month)} (UTC)`;
   const limits = [
-    ['Subscribers', subscribers, subscriberCap, ''],
-    [
-      'Notifications',
-      sentThisMonth,
-      monthlySendCap,
-      `Starts at 0 again on ${monthEndText(month)} (UTC)`,
-    ],
+    ['Subscribers', project.subscribers, project.subscriberCap, ''],
+    ['Notifications', project.sentThisMonth, project.monthlySendCap, restart],
   ] as const;
   return (
     <Card title="Limits">

@@ -67,13 +67,7 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
             Sign in to Carillon
           </Title>
           {isExpired && (
-            <Alert
-              role="alert"
-              color="warning"
-              radius="lg"
-              icon={<Icon name="warning" />}
-              title="Your key is no longer valid."
-            >
+            <Alert color="warning" title="Your key is no longer valid.">
               It has expired, or was revoked. Sign in with another one.
             </Alert>
           )}
@@ -92,8 +86,6 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
             error={issues.key}
             rightSection={
               <ActionIcon
-                variant="subtle"
-                color="gray"
                 aria-label="Show the key"
                 aria-pressed={isShown}
                 onClick={() => setShown(!isShown)}

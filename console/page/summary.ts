@@ -25,28 +25,17 @@ export function withoutTests(list: NotificationList): NotificationList {
  * The broadcasts whose counts tell the audience of that time, the oldest first: to everyone without a condition,
  * and attempted for everyone.
  */
-export function completeBroadcasts({
-  notifications,
-}: NotificationList): readonly NotificationResult[] {
-  return notifications
-    .filter(
-      ({ audience, status, unreached }) =>
-        audience === 'everyone' && status === 'sent' && unreached === undefined,
-    )
-    .reverse();
+export function completeBroadcasts(list: NotificationList): readonly NotificationResult[] {
+  const isComplete = ({ audience, status, unreached }: NotificationResult) =>
+    audience === 'everyone' && status === 'sent' && unreached === undefined;
+  return list.notifications.filter(isComplete).reverse();
 }
 
 /** The last broadcasts that have ended and had an audience, the oldest first. */
-export function lastBroadcasts(
-  { notifications }: NotificationList,
-  count: number,
-): readonly NotificationResult[] {
-  return notifications
-    .filter(
-      (one) => one.audience === 'everyone' && !isInProgress(one.status) && audienceSize(one) > 0,
-    )
-    .slice(0, count)
-    .reverse();
+export function lastBroadcasts(list: NotificationList, most: number) {
+  const hasEnded = (one: NotificationResult) =>
+    one.audience === 'everyone' && !isInProgress(one.status) && audienceSize(one) > 0;
+  return list.notifications.filter(hasEnded).slice(0, most).reverse();
 }
 
 /** Subscribers after a broadcast: it removes those that are gone. */
@@ -77,16 +66,21 @@ export function growthOf(
   };
 }
 
-/** The counts of all notifications of the last 30 days that have ended, as far as the list goes. */
+/**
+ * The counts of all notifications of the last 30 days that have ended, as far as the list goes. `measured` are delivered
+ * with events: `shown` and `clicked` are of these.
+ */
 export function monthOf(list: NotificationList, nowMs: number) {
   const { notifications, nextCursor } = withoutTests(list);
   const startMs = nowMs - 30 * dayMs;
   const recent = notifications.filter(({ sentAt }) => Date.parse(sentAt) >= startMs);
-  const sum = { pushes: 0, delivered: 0, removed: 0, shown: 0, clicked: 0 };
+  const sum = { pushes: 0, delivered: 0, removed: 0, measured: 0, shown: 0, clicked: 0 };
   for (const one of recent.filter(({ status }) => !isInProgress(status))) {
     sum.pushes += audienceSize(one);
     sum.delivered += one.delivered;
     sum.removed += one.removed;
+    if (one.shown === null || one.clicked === null) continue;
+    sum.measured += one.delivered;
     sum.shown += one.shown;
     sum.clicked += one.clicked;
   }
@@ -111,13 +105,17 @@ export interface Notice {
 /** From this part of a limit on, it is said. */
 const nearLimit = 0.8;
 
+const lossTexts: Readonly<Partial<Record<OutcomeWord, string>>> = {
+  Interrupted: 'was interrupted',
+  Failed: 'reached nobody',
+};
+
 /** The most urgent notice: a limit that is reached, the latest notification if part of it was lost, a limit that is near. */
 export function noticeOf(
   { subscribers, subscriberCap, sentThisMonth, monthlySendCap, month }: ProjectResult,
   list: NotificationList,
   nowMs: number,
 ): Notice | undefined {
-  const { notifications } = withoutTests(list);
   const limits = [
     {
       limit: `${countText(subscriberCap ?? 0)} subscribers`,
@@ -135,41 +133,31 @@ export function noticeOf(
     const title = `The limit of ${reached.limit} is reached.`;
     return { title, text: reached.consequence, tone: 'bad' };
   }
-  const latest = notifications.find(({ status }) => !isInProgress(status));
-  const isRecent = latest !== undefined && Date.parse(latest.sentAt) > nowMs - 7 * dayMs;
-  if (isRecent && needsAttention(latest)) return lossNotice(latest);
-  if (isRecent && isRemovalNoticeable(latest)) {
-    return removalNotice(latest);
+  const latest = withoutTests(list).notifications.find(({ status }) => !isInProgress(status));
+  if (latest !== undefined && Date.parse(latest.sentAt) > nowMs - 7 * dayMs) {
+    const { id: notificationId, title, removed } = latest;
+    const { word, tone } = deliveryVerdict(latest);
+    const size = countText(audienceSize(latest));
+    if (needsAttention(latest)) {
+      return {
+        title: `“${title}” ${lossTexts[word] ?? 'did not reach everyone'}.`,
+        text: `${countText(lostOf(latest))} of ${size} did not get it.`,
+        tone: tone === 'bad' ? 'bad' : 'warning',
+        notificationId,
+      };
+    }
+    if (isRemovalNoticeable(latest)) {
+      return {
+        title: `Of ${size} subscribers of “${title}”, ${countText(removed)} were gone.`,
+        text: 'Push services said so, and they were removed.',
+        tone: 'warning',
+        notificationId,
+      };
+    }
   }
   const near = limits.find(({ part }) => part >= nearLimit);
   if (near === undefined) return undefined;
   const percent = Math.floor(100 * near.part);
   const title = `The limit of ${near.limit} is near: ${percent} % are used.`;
   return { title, text: '', tone: 'warning' };
-}
-
-const lossTexts: Readonly<Partial<Record<OutcomeWord, string>>> = {
-  Interrupted: 'was interrupted',
-  Failed: 'reached nobody',
-};
-
-function removalNotice(notification: NotificationResult): Notice {
-  const size = countText(audienceSize(notification));
-  return {
-    title: `Of ${size} subscribers of “${notification.title}”, ${countText(notification.removed)} were gone.`,
-    text: 'Push services said so, and they were removed.',
-    tone: 'warning',
-    notificationId: notification.id,
-  };
-}
-
-function lossNotice(notification: NotificationResult): Notice {
-  const { word, tone } = deliveryVerdict(notification);
-  const [lost, size] = [lostOf(notification), audienceSize(notification)];
-  return {
-    title: `“${notification.title}” ${lossTexts[word] ?? 'did not reach everyone'}.`,
-    text: `${countText(lost)} of ${countText(size)} did not get it.`,
-    tone: tone === 'bad' ? 'bad' : 'warning',
-    notificationId: notification.id,
-  };
 }

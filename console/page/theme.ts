@@ -1,4 +1,6 @@
 import {
+  ActionIcon,
+  Alert,
   Anchor,
   Badge,
   Button,
@@ -115,6 +117,10 @@ export const theme = createTheme({
   spacing: { xs: '0.5rem', xl: '1.5rem' },
   shadows: { xs: '0 1px 2px rgb(28 25 23 / 5%)' },
   components: {
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', color: 'gray' } }),
+    Alert: Alert.extend({
+      defaultProps: { role: 'alert', radius: 'lg', icon: createElement(Icon, { name: 'warning' }) },
+    }),
     Anchor: Anchor.extend({ defaultProps: { underline: 'hover', fw: 500 } }),
     Badge: Badge.extend({
       defaultProps: { variant: 'light', tt: 'none', fw: 500, h: 22, miw: 'max-content', fz: 'xs' },

@@ -34,7 +34,7 @@ import type { Tone } from '../../contract/wording/delivery-verdict.ts';
 import { failureText, isFinal } from './calls.ts';
 import { agoText, timeText } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
-import { type Question, type Session, useSession } from './session.ts';
+import { type Question, useSession } from './session.ts';
 
 /** What all views are made of: the view, its cards, texts and dialogs, and what is in place of data. */
 
@@ -207,7 +207,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   if (error === undefined || error === null) return null;
   const { what, advice } = failureText(error, isLocal);
   return (
-    <Alert role="alert" color="bad" radius="lg" icon={<Icon name="warning" />} title={what}>
+    <Alert color="bad" title={what}>
       {advice}
       {onRetry && !isFinal(error) && (
         <Button variant="default" display="block" mt="sm" onClick={onRetry}>
@@ -230,27 +230,16 @@ export function Pending({ of, heights }: { of: readonly Query[]; heights: readon
   // One cause stops them all: it is said once.
   return (
     <Stack role={isShown ? 'status' : undefined} aria-label={isShown ? 'Loading' : undefined}>
-      <Problem
-        error={failed[0]?.error}
-        onRetry={() => {
-          for (const { refetch } of failed) void refetch();
-        }}
-      />
+      <Problem error={failed[0]?.error} onRetry={() => failed.map(({ refetch }) => refetch())} />
       {isShown && heights.map((height) => <Skeleton key={height} height={height} radius="lg" />)}
     </Stack>
   );
 }
 
+type NothingProps = { icon: IconName; text: string; children?: ReactNode };
+
 /** In place of a list without entries: what will be here, and the way to it. */
-export const Nothing = ({
-  icon,
-  text,
-  children,
-}: {
-  icon: IconName;
-  text: string;
-  children?: ReactNode;
-}) => (
+export const Nothing = ({ icon, text, children }: NothingProps) => (
   <Stack align="center" gap="sm" py={40} px="md" c="dimmed" role="status">
     <Icon name={icon} size={24} />
     {text}
@@ -280,12 +269,7 @@ export const Copied = ({ text, what, isCode }: CopiedProps) => (
     )}
     <CopyButton value={text}>
       {({ copied, copy }) => (
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          onClick={copy}
-          aria-label={copied ? 'Copied' : `Copy ${what}`}
-        >
+        <ActionIcon onClick={copy} aria-label={copied ? 'Copied' : `Copy ${what}`}>
           <Icon name={copied ? 'tick' : 'copy'} />
         </ActionIcon>
       )}
@@ -342,8 +326,6 @@ export const Step = ({ at, of, what, onStep, children }: StepProps) => {
     const isThere = to >= 0 && to < of;
     return (
       <ActionIcon
-        variant="subtle"
-        color="gray"
         aria-label={`${name} ${what}`}
         aria-disabled={!isThere}
         onClick={() => isThere && onStep(to)}
@@ -364,8 +346,8 @@ export const Step = ({ at, of, what, onStep, children }: StepProps) => {
 };
 
 /** A quiet button that opens a view. */
-export const LinkButton = (props: { href: string; onClick?: () => void; children: ReactNode }) => (
-  <Button variant="default" component="a" style={{ alignSelf: 'start' }} {...props} />
+export const LinkButton = (props: { href: string; children: ReactNode }) => (
+  <Button variant="default" component="a" mr="auto" {...props} />
 );
 
 /** Milliseconds without a press before a question takes an answer: the press that opened it may be a double one. */
@@ -374,8 +356,8 @@ const restMs = 1000;
 const foot = { pos: 'sticky', bottom: -20, bg: 'var(--mantine-color-default)' } as const;
 
 /** Asks over the page, in a dialog of the browser's own: it keeps the focus, and gives it back. */
-export function Dialog(props: { question: Question | undefined; ask: Session['ask'] }) {
-  const { question, ask } = props;
+export function Dialog({ question }: { question: Question | undefined }) {
+  const { ask } = useSession();
   const element = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [isReady, setReady] = useState(false);
@@ -395,7 +377,6 @@ export function Dialog(props: { question: Question | undefined; ask: Session['as
     dialog.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     restart();
   }, [question]);
-  const onClose = () => ask(undefined);
   const confirm = async (values: FormData) => {
     if (isBusy) return;
     if (!isReady) return restart();
@@ -407,9 +388,7 @@ export function Dialog(props: { question: Question | undefined; ask: Session['as
     if (next === undefined) question!.onConfirm(values);
   };
   // The event comes later than the focus goes back: somebody may have asked again by then.
-  const closed = () => {
-    if (!element.current!.open) onClose();
-  };
+  const closed = () => !element.current!.open && ask(undefined);
   return (
     <dialog ref={element} aria-label={question?.title} onClose={closed}>
       {question && (
@@ -420,7 +399,7 @@ export function Dialog(props: { question: Question | undefined; ask: Session['as
           {question.text}
           {/* In sight, also where the question is higher than the window. */}
           <Group justify="flex-end" gap="xs" py={20} mb={-20} {...foot}>
-            <Button variant="default" onClick={onClose} data-autofocus>
+            <Button variant="default" onClick={() => ask(undefined)} data-autofocus>
               Cancel
             </Button>
             <Button

@@ -5,7 +5,11 @@ export const gatewayResponseTable = {
     message: 'Bad Request',
     meaning: 'The path cannot be decoded.',
   },
-  notFound: { status: 404, message: 'Not Found', meaning: 'Method and path match no route.' },
+  notFound: {
+    status: 404,
+    message: 'Not Found',
+    meaning: 'Method and path match no route. Is there a slash at the end of the base URL?',
+  },
   tooLarge: {
     status: 413,
     message: 'Request Entity Too Large',

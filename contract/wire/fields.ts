@@ -20,7 +20,7 @@ export const wrongText =
   (rule: string) =>
   ({ input }: { input?: unknown }) =>
     typeof input === 'number'
-      ? `${rule}, not a number: convert it with String()`
+      ? `${rule}, not a number: write it in quotes, "${input}"`
       : wrong(rule)({ input });
 
 /** The message for a text that breaks a rule: of one that is too long, also its length. */

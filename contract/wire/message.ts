@@ -26,8 +26,8 @@ export interface PushMessage {
       /** Version of this format. Messages of other senders do not have it. */
       readonly carillon: 1;
       readonly id: string;
-      /** URL to which the service worker reports events. */
-      readonly events: string;
+      /** URL to which the service worker reports events. Absent: it reports none. */
+      readonly events?: string | undefined;
       /** Seconds over which browsers spread their `shown` events, at most 20. Default: 0. */
       readonly window?: number;
       /** `clicked`: the browser reports no `shown` event, because others are the sample. Default: it reports both. */
@@ -71,10 +71,11 @@ export function pushMessage(
   eventWindowSeconds = 0,
   reportsShown = true,
 ) {
-  const { url = '/', actions, data, appBadge, whenFocused, worker, ...others } = content;
+  const { url = '/', actions, data, appBadge, whenFocused, worker, events, ...others } = content;
   const window = eventWindowSeconds > 0 && { window: eventWindowSeconds };
   const report = !reportsShown && { report: 'clicked' as const };
   const focus = whenFocused === 'page' && { whenFocused };
+  const address = events !== false && { events: eventsUrl };
   const common = { app_badge: appBadge, mutable: worker === false ? undefined : (true as const) };
   return {
     web_push: 8030,
@@ -85,7 +86,7 @@ export function pushMessage(
       ),
       navigate: url,
       actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
-      data: { carillon: 1, id, events: eventsUrl, ...window, ...report, ...focus, data },
+      data: { carillon: 1, id, ...address, ...window, ...report, ...focus, data },
       ...common,
     },
     ...common,

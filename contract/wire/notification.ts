@@ -294,9 +294,9 @@ export const notificationSchema = z.extend(deliveryCountsSchema, {
   removals: z.optional(z.record(z.string(), z.int().check(z.positive()))),
   /** User ids to which a push was delivered. Present for user ids only, once the delivery has ended. */
   usersReached: z.optional(count),
-  /** Events counted; of a sample, times `shownSample`. */
-  shown: count,
-  clicked: count,
+  /** Events counted; of a sample, times `shownSample`. Null: browsers were not asked for them. */
+  shown: z.nullable(count),
+  clicked: z.nullable(count),
   /** One browser in this many reports `shown`. Absent: every browser. */
   shownSample: z.optional(z.int().check(z.positive())),
 });

@@ -18,6 +18,8 @@ export const settingFields = {
   rateLimitPerMinute: { kind: 'limit' },
   /** One browser in this many reports `shown` of a large broadcast. */
   shownSample: { kind: 'number', min: 1, max: 100, default: 1 },
+  /** Whether browsers report what becomes of a notification. */
+  events: { kind: 'flag', default: true },
   /** The service worker that imported subscriptions may still have. */
   oldWorker: { kind: 'oldWorker' },
 } as const satisfies Readonly<Record<string, SettingField>>;

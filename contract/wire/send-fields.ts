@@ -331,6 +331,16 @@ export const contentFields = {
     sample: false,
     invalid: 'false',
   },
+  /** Whether browsers report what becomes of it. A project can switch that off for all. */
+  events: {
+    seenBy: 'browser',
+    group: 'Delivery',
+    ...ownCode,
+    ...flag,
+    default: true,
+    sample: false,
+    invalid: 'off',
+  },
 } as const satisfies Readonly<Record<string, ContentField>>;
 
 /**

@@ -306,6 +306,14 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
     hint: 'Off: Safari shows the notification without it and opens exactly the page above, but counts neither views nor clicks.',
     browsers: ['no', 'no', 'from 18.4'],
   },
+  events: {
+    description:
+      '`false`: browsers do not report whether it was shown or clicked, and `shown` and `clicked` are `null`. ' +
+      'Always so if the [operator](operating.md#a-sample-of-shown-events) has switched events off.',
+    label: 'Shown and clicked are reported',
+    hint: 'Off: nobody learns who has seen it or clicked.',
+    browsers: everywhere,
+  },
   userIds: {
     description:
       'Only subscriptions with these user ids. Duplicates count once. Without the field, the notification is ' +

@@ -81,6 +81,11 @@ export const settingTexts: SettingTexts = {
     ],
     text: (sample) => (sample === 1 ? 'every browser' : `one browser in ${sample}`),
   },
+  events: {
+    label: 'Shown and clicked are',
+    option: ['events', 'whether browsers report that a notification was shown or clicked'],
+    text: (isOn) => (isOn ? 'reported' : 'not reported'),
+  },
   oldWorker: {
     label: 'Old service worker',
     option: [

@@ -41,7 +41,7 @@ func send(notification any, key string) (string, error) {
 }
 
 func post(payload []byte, key string) (status, retryAfter int, body string, err error) {
-	url := os.Getenv("CARILLON_BASE_URL") + "/api/v1/projects/" + os.Getenv("CARILLON_PROJECT") + "/notifications"
+	url := strings.TrimSuffix(os.Getenv("CARILLON_BASE_URL"), "/") + "/api/v1/projects/" + os.Getenv("CARILLON_PROJECT") + "/notifications"
 	request, err := http.NewRequest("POST", url, bytes.NewReader(payload))
 	if err != nil {
 		return

@@ -1,7 +1,7 @@
 <?php
 function send(array $notification, ?string $idempotencyKey = null): array
 {
-    $request = curl_init(getenv('CARILLON_BASE_URL') . '/api/v1/projects/' . getenv('CARILLON_PROJECT') . '/notifications');
+    $request = curl_init(rtrim(getenv('CARILLON_BASE_URL'), '/') . '/api/v1/projects/' . getenv('CARILLON_PROJECT') . '/notifications');
     curl_setopt_array($request, [
         CURLOPT_HTTPHEADER => [
             'Authorization: Bearer ' . getenv('CARILLON_SECRET_KEY'),

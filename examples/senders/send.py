@@ -7,7 +7,7 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 opener = urllib.request.build_opener(NoRedirects)
 
 def send(notification, idempotency_key=None):
-    url = f"{os.environ['CARILLON_BASE_URL']}/api/v1/projects/{os.environ['CARILLON_PROJECT']}/notifications"
+    url = f"{os.environ['CARILLON_BASE_URL'].rstrip('/')}/api/v1/projects/{os.environ['CARILLON_PROJECT']}/notifications"
     headers = {
         "Authorization": f"Bearer {os.environ['CARILLON_SECRET_KEY']}",
         "Content-Type": "application/json",

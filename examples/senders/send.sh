@@ -3,7 +3,7 @@ send() {
   key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   for attempt in 0 1 2 3 4 5; do
     # The secret key is passed as a file: every user of the machine can see arguments.
-    body=$(curl -sS --max-time 35 "$CARILLON_BASE_URL/api/v1/projects/$CARILLON_PROJECT/notifications" \
+    body=$(curl -sS --max-time 35 "${CARILLON_BASE_URL%/}/api/v1/projects/$CARILLON_PROJECT/notifications" \
       -H @<(echo "Authorization: Bearer $CARILLON_SECRET_KEY") \
       -H 'Content-Type: application/json' -H "Idempotency-Key: $key" \
       --data-binary "$1" -w '\n%{http_code} %header{retry-after}') || true

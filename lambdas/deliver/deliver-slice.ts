@@ -13,9 +13,8 @@ import type { NotificationContent } from '../../contract/wire/notification.ts';
 import { personalContent } from '../../contract/wire/placeholders.ts';
 import type { SigningProject } from '../../contract/wire/project.ts';
 import type { Message } from '../push/pushing/push.ts';
-import type { Pushed, Pusher, StartPushing } from '../push/pushing/pusher.ts';
+import type { Pusher, StartPushing, Untaken } from '../push/pushing/pusher.ts';
 import type { AudienceStore, Range } from '../store/audience.ts';
-import { partOf } from '../store/items.ts';
 import { type EventCounterStore, eventCounter } from '../store/notifications.ts';
 import type { ProjectStore } from '../store/projects.ts';
 import type { StoredSlice } from '../store/slices.ts';
@@ -207,8 +206,7 @@ export class SliceDelivery {
   }
 
   /** Stores the end of the slice, or where the next invocation continues it. */
-  async #leave(pushed: Pushed | undefined, error: unknown): Promise<LeftSlice> {
-    const { untaken = new Map() } = pushed ?? {};
+  async #leave(untaken: Untaken = new Map(), error?: unknown): Promise<LeftSlice> {
     const { observe } = this.#deps;
     const lease = this.#lease;
     const isAwaited = this.#slice.awaitedSince !== undefined;
@@ -264,8 +262,6 @@ export class SliceDelivery {
         userIds &&
         (({ user, endpointHash }, signal) =>
           audiences.isOf(project, userIds[user!]!, endpointHash, signal)),
-      // Removals change a counter, and too many at once conflict: there are as many groups as parts of the table.
-      group: ({ endpointHash }) => partOf(endpointHash),
       remove: async (gone, end) => {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);

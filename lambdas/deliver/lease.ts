@@ -2,6 +2,7 @@ import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
 import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
 import { classesOf } from '../../contract/wire/push-services.ts';
+import type { Untaken } from '../push/pushing/pusher.ts';
 import { interruptedCounts, ReachedUsers } from '../results/summary.ts';
 import type { Range } from '../store/audience.ts';
 import type { SliceEnd } from '../store/items.ts';
@@ -132,11 +133,7 @@ export class Lease {
    * @param untaken whom it has claimed and not started.
    * @param isFinal whether nobody continues the slice.
    */
-  async leave(
-    untaken: ReadonlyMap<string, readonly Recipient[]>,
-    isFinal: boolean,
-    signal: AbortSignal,
-  ): Promise<LeaseStatus> {
+  async leave(untaken: Untaken, isFinal: boolean, signal: AbortSignal): Promise<LeaseStatus> {
     const knewStop = this.status === 'stopped';
     const left = withLeft(this.#claimed, untaken, isFinal || knewStop);
     const isEnd = isFinal || knewStop || isComplete(left, this.#holder.slice.to);

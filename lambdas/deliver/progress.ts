@@ -1,6 +1,7 @@
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { addCounts, noCounts } from '../../contract/wire/counts.ts';
 import { otherHosts } from '../../contract/wire/push-services.ts';
+import type { Untaken } from '../push/pushing/pusher.ts';
 import { passedOver } from '../results/summary.ts';
 import type { Range } from '../store/audience.ts';
 import { type Behind, positionOf } from '../store/items.ts';
@@ -104,11 +105,7 @@ export function withChunk(
  * @param untaken whom it has claimed and not started, by class.
  * @param isFinal whether nobody continues: then these, and all who are behind, are unreached.
  */
-export function withLeft(
-  progress: Progress,
-  untaken: ReadonlyMap<string, readonly Recipient[]>,
-  isFinal: boolean,
-): Progress {
+export function withLeft(progress: Progress, untaken: Untaken, isFinal: boolean): Progress {
   const { behind = {}, claimed, counts, unjudged = 0 } = progress;
   const given = [...untaken.values()].reduce((sum, { length }) => sum + length, 0);
   if (isFinal) {

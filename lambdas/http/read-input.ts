@@ -86,7 +86,13 @@ function parseJson(
   }
   const text = isBase64Encoded ? decoded(Buffer.from(body, 'base64')) : body;
   if (text === undefined || hasReplacement(event, lengthBytes)) {
-    throw new ServiceError('invalid_json', 'The body is not UTF-8; encode it as UTF-8.');
+    const isCompressed = /gzip|deflate|br|zstd/i.test(event.headers['content-encoding'] ?? '');
+    throw new ServiceError(
+      'invalid_json',
+      isCompressed
+        ? 'The body is compressed; send it without Content-Encoding.'
+        : 'The body is not UTF-8; encode it as UTF-8.',
+    );
   }
   // RFC 8259 §8.1: a byte order mark may be ignored.
   const json = text.replace(/^\ufeff/, '');

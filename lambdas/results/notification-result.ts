@@ -75,8 +75,8 @@ export function notificationResult(
     ...(failed > 0 ? { failures } : {}),
     ...(removed > 0 ? { removals } : {}),
     ...(isKnown ? { usersReached } : {}),
-    shown: shown * (shownSample ?? 1),
-    clicked,
+    shown: content.events === false ? null : shown * (shownSample ?? 1),
+    clicked: content.events === false ? null : clicked,
     ...(shownSample === undefined ? {} : { shownSample }),
   };
 }

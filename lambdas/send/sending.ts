@@ -151,7 +151,8 @@ function newNotification(
   const pace = paceOf(audience, deps.pushesPerSecond, respondAsync);
   return {
     project,
-    content,
+    // Not in the request's hash: a repetition means the same after the setting has changed.
+    content: settings.events ? content : { ...content, events: false },
     sentAt,
     sentBy,
     test,

@@ -22,6 +22,8 @@ export function createHandler(host: Host) {
     const mediaTypes = ['application/json', 'text/plain'];
     const { type } = jsonBody(event, eventSchema, limits.bodyBytes.track, mediaTypes);
     const counter = eventCounterSchema.safeParse(queryParameters(event, ['tally']).tally).data;
+    // Messages of before may still be shown.
+    if (!project.settings.events) return respond(200, { ok: true });
     const { notificationId } = ids;
     const isCounted =
       notificationId !== undefined &&

@@ -163,7 +163,9 @@ export function postBeacon(
 export function reportedBy(text: string): { events: string; types: readonly EventType[] } {
   const { data: message } = reportableSchema.safeParse(parseJson(text));
   if (message === undefined)
-    throw new NothingToReportError('The last message has no events URL: Carillon did not send it.');
+    throw new NothingToReportError(
+      'The last message has no events URL: events are off, or Carillon did not send it.',
+    );
   const { events, report } = message.notification.data;
   return { events, types: report === 'clicked' ? ['clicked'] : ['shown', 'clicked'] };
 }

@@ -97,7 +97,7 @@ export interface CarillonClient {
    */
   setChannels(channels: readonly string[]): Promise<void>;
   /**
-   * Removes shown notifications of this project: those with a tag, or the one with an id.
+   * Removes shown notifications at this scope: those with a tag, or the one with an id.
    * @returns how many.
    * @throws {CarillonError} `invalid_options`.
    */

@@ -335,11 +335,7 @@ export function init(options: CarillonOptions): CarillonClient {
       const open = registration
         ? await within(browserTimeoutMs, () => registration.getNotifications({ tag }))
         : [];
-      const chosen = open.filter(
-        ({ data }) =>
-          String(data?.events).includes(`/projects/${project.projectId}/`) &&
-          (id ?? data.id) === data.id,
-      );
+      const chosen = open.filter(({ data }) => data?.carillon && (id ?? data.id) === data.id);
       for (const notification of chosen) notification.close();
       return chosen.length;
     },

@@ -50,6 +50,8 @@ export interface CarillonOptions extends UserOptions {
    * language. Null: none. It is registered with the next registration that is due.
    */
   readonly locale?: string | null | undefined;
+  /** Whether this browser reports that notifications were shown and clicked. Default: true. */
+  readonly events?: boolean | undefined;
 }
 
 /** A `TrustedScriptURL`, for pages that require Trusted Types. Not every version of TypeScript knows it. */
@@ -71,6 +73,7 @@ export const optionNames: readonly (keyof CarillonOptions)[] = [
   'replaceWorker',
   'channels',
   'locale',
+  'events',
   'userId',
   'userIdSignature',
 ];
@@ -110,12 +113,14 @@ export function readOptions(
     scope,
     replaceWorker,
     locale,
+    events,
     ...stated
   }: CarillonOptions = Object(options);
   const project = {
     baseUrl: readBaseUrl(baseUrl),
     projectId: readProjectId(projectId),
     applicationServerKey: readKey(applicationServerKey),
+    events,
   };
   const urlOf = (name: keyof CarillonOptions, value: unknown) => {
     // A page without an http address has no push, and no URL could be right.

@@ -9,6 +9,8 @@ export interface ProjectAddress {
   readonly projectId: string;
   /** Base64url without padding. */
   readonly applicationServerKey: string;
+  /** False: the browser reports no events. */
+  readonly events?: boolean | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { EventType } from '../../contract/wire/event.ts';
 import { type VersionAnswer, versionQuestion } from '../common/ask.ts';
 import { announce } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
@@ -8,6 +9,7 @@ import { attemptWhileRunning, timing, within } from '../common/timing.ts';
 import {
   isCarillonData,
   isCarillonMessage,
+  type NotificationData,
   parseText,
   readMessage,
   type ShownNotification,
@@ -58,7 +60,7 @@ self.addEventListener('notificationclick', (event) => {
   const url = urlOfClick(data, action, scope);
   const isReported = isCarillonData(data) && data.id;
   const click = isReported ? { id: data.id, data: data.data, url, action } : undefined;
-  if (isReported) event.waitUntil(reportEvent('clicked', data, 0, environment));
+  if (isReported) event.waitUntil(report('clicked', data, 0));
   event.waitUntil(showUrl(self.clients, url, scope, click).catch(() => {}));
 });
 
@@ -111,8 +113,14 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
   const { id, data } = options.data;
   if (id) announce(scope, { name: 'shown', detail: { id, data } });
   if (!reportsShown) return;
-  const reporting = reportEvent('shown', options.data, eventWindowMs, environment);
+  const reporting = report('shown', options.data, eventWindowMs);
   await Promise.race([reporting, environment.wait(reportingMs)]);
+}
+
+/** Reports an event, unless the page has said that this browser reports none, or that cannot be read. */
+async function report(type: EventType, data: NotificationData, windowMs: number): Promise<void> {
+  const known = await readRegistration(scope).catch(() => ({ events: false }));
+  if (known?.events !== false) await reportEvent(type, data, windowMs, environment);
 }
 
 /** Chromium and Firefox show nothing while the server of an image does not respond. */

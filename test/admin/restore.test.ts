@@ -66,6 +66,7 @@ async function restore(
   for (const found of await findProjects(deps, options.only)) {
     const defaults = {
       ...{ newKeys: false, addSubscriptions: false, dryRun: false, deployedCap: 1000 },
+      pauses: false,
       random: randomBytes,
       sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }),
     };
@@ -179,6 +180,40 @@ test('with new keys, no key and no member of the backup comes back, and browsers
   expect(await itemsOf(database.tables, ['vapidKeys', 'identityKeys', 'subscriptions'])).toEqual(
     await itemsOf(names, ['vapidKeys', 'identityKeys', 'subscriptions']),
   );
+});
+
+const ann = { kind: 'memberKey', name: 'Ann', role: 'sender' };
+
+test('the keys that are valid again are listed, and those that ended since and stay so', async () => {
+  const { projectId } = await backUp('shop', 0);
+  const member = { name: 'Ann', role: 'sender', random: randomBytes } as const;
+  await backup().registry.invite(projectId, member);
+  const all = [{ kind: 'secretKey' }, ann, { kind: 'identityKey' }];
+  const dry = { dryRun: true };
+  expect(await restore(dry)).toMatchObject([{ validAgain: all, stillRevoked: [] }]);
+  expect(await restore({ ...dry, newKeys: true })).toMatchObject([
+    { validAgain: [{ kind: 'identityKey' }] },
+  ]);
+  expect(await restore()).toMatchObject([{ validAgain: all, stillRevoked: [] }]);
+
+  const { registry } = stack();
+  await registry.revoke(projectId, 'Ann');
+  await registry.invite(projectId, member);
+  await registry.rotateKey(projectId, randomBytes, 60_000);
+  expect(await restore()).toMatchObject([{ validAgain: [], stillRevoked: [ann] }]);
+  await registry.rotateKey(projectId, randomBytes);
+  await registry.rotateIdentityKey(projectId, randomBytes, 0);
+  expect(await restore()).toMatchObject([{ validAgain: [], stillRevoked: all }]);
+});
+
+test('a missing project that keeps its keys sends nothing until it is resumed, if that is asked for', async () => {
+  const { projectId } = await backUp('shop', 1);
+  const renewed = { pauses: true, newKeys: true, dryRun: true };
+  expect((await restore(renewed))[0]!.pausedAt).toBeUndefined();
+  expect(await restore({ pauses: true })).toMatchObject([{ pausedAt: expect.any(String) }]);
+  expect(await stack().registry.get(projectId)).toMatchObject({ pausedAt: expect.any(String) });
+  await lose('projects');
+  expect((await restore({ pauses: true }))[0]!.pausedAt).toBeUndefined();
 });
 
 test('a paused project comes back paused', async () => {

@@ -32,7 +32,7 @@ test('a push message is declarative and mutable', () => {
 });
 
 test('each field is where browsers read it, and no other is in the message', () => {
-  const content = { ...sampleContent, worker: true };
+  const content = { ...sampleContent, worker: true, events: true };
   const message = pushMessage('id-1', content, 'https://push.example.com/events');
   const asSent = shownNames.map((name) => [name, sampleContent[name]]);
   expect(JSON.parse(JSON.stringify(message))).toEqual({

@@ -53,7 +53,7 @@ const tooLong = (max: number, length: number) =>
   `must be text of 1 to ${max} characters, and has ${length}`;
 /** Texts of spaces, and of characters that Unicode calls ignorable or a blank. */
 const blank = [' ', '\t\n', '\u00a0\u3000', '\u200b\u200d', '\ufeff', '\u2800', '\u3164\u115f'];
-const notANumber = ', not a number: convert it with String()';
+const notANumber = ', not a number: write it in quotes, "7"';
 
 /** Of each kind of field: what is accepted, what is refused, and the rule that the refusal states. */
 test.each<[string, readonly unknown[], readonly unknown[], string]>([

@@ -252,7 +252,7 @@ describe('values', () => {
     [
       'a number',
       { name: 7 },
-      'must be text of at most 500 characters, not a number: convert it with String()',
+      'must be text of at most 500 characters, not a number: write it in quotes, "7"',
     ],
     ['null', { name: null }, 'must be text of at most 500 characters'],
     [

@@ -204,7 +204,7 @@ test.each([15, 17])('an auth secret of %i bytes is refused', (length) => {
 test.each([
   ['', 'must be text of 1 to 256 characters'],
   ['x'.repeat(257), 'must be text of 1 to 256 characters, and has 257'],
-  [7, 'must be text of 1 to 256 characters, not a number: convert it with String()'],
+  [7, 'must be text of 1 to 256 characters, not a number: write it in quotes, "7"'],
   [true, 'must be text of 1 to 256 characters'],
   ['\ud800', 'must be well-formed Unicode'],
 ])('the userId %j is refused', (userId, message) => {
@@ -240,7 +240,7 @@ describe('channels', () => {
     ['a capital', ['News'], `channels[0]: ${rule}`],
     ['a space', ['a b'], `channels[0]: ${rule}`],
     ['a line feed at the end', ['a\n'], `channels[0]: ${rule}`],
-    ['a number', [7], `channels[0]: ${rule}, not a number: convert it with String()`],
+    ['a number', [7], `channels[0]: ${rule}, not a number: write it in quotes, "7"`],
   ])('%s: refused', (_, channels, issue) => {
     expect(issuesOf({ ...subscription(), channels })).toEqual([issue]);
   });

@@ -95,7 +95,7 @@ test('the role of the pipeline may do what each command on projects does', async
     'import my-site.project',
     'resume my-site',
     'users find ada || true',
-    'users delete my-site ada --yes',
+    'users delete ada --project my-site --yes',
     'subscriptions prune my-site --failing gone_unconfirmed --yes',
     'show my-site',
   ];

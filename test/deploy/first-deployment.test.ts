@@ -243,6 +243,17 @@ test.each([
 });
 
 test.each([
+  ['--set alarmEmial=none', 'unknown setting alarmEmial; did you mean alarmEmail?'],
+  ['--set vapidSubject=x', 'setting vapidSubject must be an e-mail address'],
+])('a mistake in %j is found before anything is asked or signed in to', async (flags, message) => {
+  const { aws, operator } = account;
+  const { code, output } = await operator.run(`${command} ${flags}`);
+  expect(output).toContain(message);
+  expect(code).toBe(1);
+  expect(aws.calls).toEqual([]);
+});
+
+test.each([
   ['ExpiredToken', 'The token is expired.', 'Sign in again.'],
   ['InvalidClientTokenId', 'The token is invalid.', 'Sign in again, or enable the region '],
 ])('credentials that AWS refuses with %s are refused first', async (error, said, advice) => {

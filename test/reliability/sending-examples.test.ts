@@ -54,7 +54,7 @@ async function sendThrough(faults: readonly Fault[], language: Language) {
   const browser = await service.subscribe(project);
   const gateway = await startFaultyGateway(service.stack.baseUrl, faults);
   try {
-    const output = await runFile(language.run, gateway.origin, project);
+    const output = await runFile(language.run, `${gateway.origin}/`, project);
     const { sends } = await service.usage(project.projectId);
     return { ...output, sends, messages: browser.messages.length, requests: gateway.requests };
   } finally {

@@ -19,7 +19,7 @@ const options: CarillonOptions = {
 };
 
 const everyOption: Required<CarillonOptions> = {
-  ...{ ...options, serviceWorker: '/sw.js', scope: '/', channels: ['news'] },
+  ...{ ...options, events: false, serviceWorker: '/sw.js', scope: '/', channels: ['news'] },
   ...{ userId: 'ada', userIdSignature: 'signature', replaceWorker: true, locale: 'pt-BR' },
 };
 

@@ -95,6 +95,9 @@ test('what runs is listed, and a dry run stops nothing', async () => {
   expect(listed.output).toMatch(
     new RegExp(`${id} .* everyone .* Sending: \\d+ delivered so far\\. .*Right`),
   );
+  const everywhere = await operator.run(['notifications', 'list']);
+  expect(everywhere.output).toMatch(new RegExp(`^${projectId} +${id} `, 'm'));
+  expect(everywhere.output).toContain(`notifications stop ${projectId} --running --local\n`);
   await until('all have it', () => received(browsers) === browsers.length);
   const [ended] = await until('it has ended', async () => {
     const list = await runJson(['notifications', 'list', projectId]);

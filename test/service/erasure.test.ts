@@ -185,7 +185,7 @@ test('no list, no export and no copy of the project brings back who was erased',
   await service.subscribe(project, 'bob');
   const list = `${folder.path}/${projectId}.ndjson`;
   expect((await run(['subscriptions', 'export', projectId, list])).code).toBe(0);
-  expect((await run(['users', 'delete', projectId, 'ada', '--yes'])).code).toBe(0);
+  expect((await run(['users', 'delete', 'ada', '--project', projectId, '--yes'])).code).toBe(0);
 
   const imported = await run(['subscriptions', 'import', projectId, list, '--json']);
   expect(JSON.parse(imported.output)).toMatchObject({ created: 0, unchanged: 1, erased: 1 });

@@ -129,6 +129,7 @@ test('a project is moved to a second stack during a rotation, with all but its r
     parameters: { projectId },
     headers: { authorization: `Bearer ${secretKey}` },
   });
+  expect((await second.run(['resume', projectId])).code).toBe(0);
   expect((await there(secretKey, 'getProject')).body).toEqual(here.body);
   expect((await there(secretKey, 'listNotifications')).body).toEqual({ notifications: [] });
   for (const [key, status] of [

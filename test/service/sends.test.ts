@@ -191,6 +191,42 @@ test('beacons are counted in an event counter of their notification', async () =
   });
 });
 
+test.each([
+  ['the send', {}, { events: false }],
+  ['the project', { events: false }, {}],
+])(
+  'events that %s has switched off are null, and no message asks for them',
+  async (_, settings, field) => {
+    const owner = await service.createProject(settings);
+    const browser = await service.subscribe(owner, 'ada');
+    const headers = { 'idempotency-key': 'one' };
+    const { body } = await service.send(owner, { title: 'T', ...field }, headers);
+    const { notification } = JSON.parse((await browser.nextMessage()).text);
+    expect(notification.data).toEqual({ carillon: 1, id: body.id });
+    expect((await read(body.id, owner)).body).toMatchObject({
+      ...{ delivered: 1, events: false, shown: null, clicked: null },
+    });
+    // A repetition means the same after the setting has changed.
+    await service.registry.set(owner.projectId, { events: undefined });
+    const repeated = await service.send(owner, { title: 'T', ...field }, headers);
+    expect(repeated.body).toMatchObject({ id: body.id });
+  },
+);
+
+test('late events of a project that has switched events off are taken, and not counted', async () => {
+  const owner = await service.createProject();
+  const browser = await service.subscribe(owner, 'ada');
+  const { body } = await service.send(owner, { title: 'T' });
+  expect((await browser.show()).status).toBe(200);
+  const off = await service.createProject({ events: false });
+  const late = await service.call(routes.track, {
+    parameters: { ...off, notificationId: body.id },
+    body: { type: 'shown' },
+  });
+  expect(late).toMatchObject({ status: 200, body: { ok: true } });
+  expect((await read(body.id, owner)).body).toMatchObject({ shown: 1, clicked: 0 });
+});
+
 test('a beacon is counted before the send has ended', async () => {
   const browser = await service.subscribe(project);
   const release = sends.hold();
@@ -227,9 +263,9 @@ function send(body: object, headers: Record<string, string> = { prefer: 'respond
   return callWithValidRequest(service, project, 'send', { headers, body });
 }
 
-function read(notificationId: string) {
+function read(notificationId: string, owner = project) {
   const options = { parameters: { notificationId } };
-  return callWithValidRequest<NotificationResult>(service, project, 'getNotification', options);
+  return callWithValidRequest<NotificationResult>(service, owner, 'getNotification', options);
 }
 
 async function readDelivered(id: string): Promise<NotificationResult> {

@@ -227,7 +227,7 @@ class PushService {
 
   #attemptOf(path: string, { title, data }: Shown, run: Invocation): PushAttempt {
     const { notifications, slices, now } = this.#world;
-    const tally = Number(new URL(data.events).searchParams.get('tally'));
+    const tally = Number(new URL(data.events!).searchParams.get('tally'));
     const { countersPerSlice } = notifications.get(data.id) as { countersPerSlice?: number };
     const slice = Math.floor(tally / (countersPerSlice ?? 1));
     return {

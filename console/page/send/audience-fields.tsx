@@ -92,6 +92,7 @@ export function AudienceFields() {
 /** Lines that may be several user ids, which somebody else has separated in another way. */
 function OddUserIds() {
   const { draft, change } = useSession().writing;
+  const { userIds } = draft.form;
   const odd = oddUserIds(draft.form);
   if (odd.length === 0) return null;
   const more = odd.length > 1 ? ` So ${odd.length > 2 ? 'are' : 'is'} ${odd.length - 1} more.` : '';
@@ -100,10 +101,7 @@ function OddUserIds() {
       <Hint>
         “<bdi>{odd[0]}</bdi>” is one user id.{more}
       </Hint>
-      <Button
-        variant="default"
-        onClick={() => change({ userIds: splitUserIds(draft.form.userIds) })}
-      >
+      <Button variant="default" onClick={() => change({ userIds: splitUserIds(userIds) })}>
         Split it
       </Button>
     </Group>
@@ -120,11 +118,9 @@ function Conditions() {
   const { form } = draft;
   const chosen = linesOf(form.channels);
   const setChosen = (names: readonly string[]) => change({ channels: names.join('\n') });
-  const size = (found: number) =>
-    sample !== undefined && sample.subscribers > 0
-      ? estimateText(found, sample.subscribers, subscribers)
-      : '';
-  const counts = new Map(sample === undefined ? [] : byCount(sample.channels).slice(0, mostChips));
+  const size = (found?: number) =>
+    found !== undefined && sample ? estimateText(found, sample.subscribers, subscribers) : '';
+  const counts = new Map(byCount(sample?.channels ?? {}).slice(0, mostChips));
   const channels = [...new Set([...counts.keys(), ...chosen])];
   const counted = Object.entries(sample?.seenWithinDays ?? {}).map(([days, found]) => ({
     value: days,
@@ -145,14 +141,11 @@ function Conditions() {
       >
         <Chip.Group multiple value={[...chosen]} onChange={setChosen}>
           <Group gap="xs" role="group" aria-label="Channels">
-            {channels.map((name) => {
-              const count = counts.get(name);
-              return (
-                <Chip key={name} value={name}>
-                  {name} <small>{count !== undefined && size(count)}</small>
-                </Chip>
-              );
-            })}
+            {channels.map((name) => (
+              <Chip key={name} value={name}>
+                {name} <small>{size(counts.get(name))}</small>
+              </Chip>
+            ))}
             <OtherChannel onAdd={(name) => setChosen([...new Set([...chosen, name])])} />
           </Group>
         </Chip.Group>

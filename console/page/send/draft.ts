@@ -160,10 +160,9 @@ export function useDraft({ owner, key, client, isLocal, queries, onSent }: Draft
       onError: (error, { draft: { attemptedAt, request, ...draft }, isRepetition }) => {
         if (!saysNothingSent(error, isRepetition) || current.current?.id !== draft.id) return;
         const { code } = error as CarillonError;
+        const isCopied = code === 'idempotency_key_reused';
         if (code === 'unavailable') keep({ ...draft, isKept: true });
-        else if (code === 'idempotency_key_reused')
-          keep(newDraft(draft.form, { earlier: copyText }));
-        else keep(newDraft(draft.form, draft));
+        else keep(newDraft(draft.form, isCopied ? { earlier: copyText } : draft));
       },
     },
     queries,

@@ -8,7 +8,7 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { createContext, type ReactNode, useContext } from 'react';
+import { createContext, type ReactNode, useContext, useRef } from 'react';
 import { countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { canonicalTag, lookupTag } from '../../../contract/wire/languages.ts';
@@ -51,10 +51,8 @@ export function issueAt(issues: readonly Issue[], path: string): string | undefi
   // The position tells which user id or recipient is meant, and the last name which of its values.
   const [position, ...members] = issue.path.slice(path.length + 1).split(/\]?\./);
   // A table has its names in the first row.
-  const placeOf = (index: string) =>
-    path === 'recipients'
-      ? `row ${Number.parseInt(index, 10) + 2}`
-      : `line ${Number.parseInt(index, 10) + 1}`;
+  const [what, first] = path === 'recipients' ? ['row', 2] : ['line', 1];
+  const placeOf = (index: string) => `${what} ${Number.parseInt(index, 10) + first}`;
   const line = position ? ` in ${placeOf(position)}` : '';
   const member = members.length > 0 ? `: ${members.at(-1)}` : '';
   const text = issue.message.replace(/recipients\[(\d+)\]/g, (_, index: string) => placeOf(index));
@@ -85,12 +83,12 @@ export function SendField({ name }: { readonly name: FieldName }) {
   const { draft, change } = useSession().writing;
   const { label, hint } = fields[name];
   const issue = useIssue(name);
-  const value = draft.form[name];
+  const { translations, actions, [name]: value } = draft.form;
   if (typeof value === 'string') {
     return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
   }
-  if (name === 'translations') return <TranslationFields />;
-  if (typeof value !== 'boolean') return <ButtonFields />;
+  if (name === 'translations') return <TranslationFields entries={translations} />;
+  if (typeof value !== 'boolean') return <ButtonFields entries={actions} />;
   return (
     <Checkbox
       id={fieldId(name)}
@@ -140,15 +138,8 @@ function TextField({ path, value, onChange }: TextFieldProps) {
     const data = Object.entries({ ...known, [value]: known[value] ?? `${value} ${unit}` });
     return <NativeSelect {...shared} data={data.map(([value, label]) => ({ value, label }))} />;
   }
-  // User ids, channels and data are no words of a language.
-  const typed = {
-    ...shared,
-    pos: 'relative' as const,
-    placeholder,
-    spellCheck: isProse,
-    dir: isProse ? 'auto' : undefined,
-    autoCapitalize: isProse ? undefined : 'none',
-  };
+  const prose = { spellCheck: true, autoCapitalize: 'sentences', dir: 'auto' };
+  const typed = { ...shared, pos: 'relative', placeholder, ...(isProse && prose) } as const;
   if (lines !== undefined)
     return <Textarea {...typed} rows={lines} autosize minRows={lines} maxRows={12} />;
   return (
@@ -160,180 +151,149 @@ function TextField({ path, value, onChange }: TextFieldProps) {
   );
 }
 
-/** The notification in other languages. */
-function TranslationFields() {
-  const { draft, change } = useSession().writing;
-  const { sample, subscribers = 0 } = useProject().data ?? {};
-  const { translations } = draft.form;
-  const ofAll = useContext(IssuesContext).filter(
-    ({ path }) => fieldAt(path) === fields.translations,
-  );
-  const issue = issueAt(ofAll, 'translations');
-  const set = (index: number, changes: Partial<TranslationForm>) =>
-    change({
-      translations: translations.map((one, at) => (at === index ? { ...one, ...changes } : one)),
-    });
-  const counts = sample === undefined ? [] : byCount(sample.locales);
-  const readers = (tag: string) => {
-    const known = canonicalTag(tag.trim());
-    const found = sample?.locales[known === undefined ? '' : lookupTag(known)];
-    return found === undefined || sample === undefined || known === undefined
-      ? ''
-      : `${languageName(known)}: about ${estimateText(found, sample.subscribers, subscribers)} subscribers`;
-  };
+interface EntriesProps<Entry> {
+  readonly name: 'actions' | 'translations';
+  readonly entries: readonly Entry[];
+  /** An entry that is added. */
+  readonly added: () => Entry;
+  readonly addText: string;
+  readonly legendOf: (entry: Entry, number: number) => string;
+  readonly removeText: (number: number) => string;
+  /** The fields of an entry. */
+  readonly children: (
+    entry: Entry,
+    set: (changes: Partial<Entry>) => void,
+    index: number,
+  ) => ReactNode;
+}
+
+/** A field with several entries, each with its own fields. */
+function Entries<Entry>({ name, entries, children, ...rest }: EntriesProps<Entry>) {
+  const { change } = useSession().writing;
+  const issues = useContext(IssuesContext).filter(({ path }) => fieldAt(path) === fields[name]);
+  const issue = issueAt(issues, name);
+  const add = useRef<HTMLButtonElement>(null);
+  const isFull = entries.length >= limits[name];
+  const setAll = (all: readonly Entry[]) => change({ [name]: all });
   return (
     <Stack gap="sm" align="start">
+      {fields[name].hint && <Hint>{fields[name].hint}</Hint>}
       {issue !== undefined && (
-        <Text
-          c="var(--mantine-color-error)"
-          id={fieldId('translations')}
-          data-invalid
-          tabIndex={-1}
-        >
+        <Text c="var(--mantine-color-error)" id={fieldId(name)} data-invalid tabIndex={-1}>
           {issue}
         </Text>
       )}
-      {translations.map((one, index) => (
-        <Fields key={index} legend={one.tag.trim() ? languageName(one.tag.trim()) : 'A language'}>
-          <TextInput
-            id={fieldId(`translations[${index}].tag`)}
-            label="Language"
-            description={
-              readers(one.tag) || 'A tag such as de or pt-BR. Its readers get what you write here.'
-            }
-            value={one.tag}
-            spellCheck={false}
-            autoCapitalize="none"
-            list="languages"
-            onChange={(event) => set(index, { tag: event.currentTarget.value })}
-          />
-          {translatedNames.map((name) => (
-            <TextField
-              key={name}
-              path={`translations.${one.tag.trim()}.${name}`}
-              value={one[name]}
-              onChange={(text) => set(index, { [name]: text })}
-            />
-          ))}
-          <RemoveEntry
-            addId={addLanguageId}
-            remove={() => change({ translations: translations.filter((_, at) => at !== index) })}
+      {entries.map((entry, index) => (
+        <Fields key={index} legend={rest.legendOf(entry, index + 1)}>
+          {children(
+            entry,
+            (changes) => setAll(entries.with(index, { ...entry, ...changes })),
+            index,
+          )}
+          <Button
+            variant="subtle"
+            color="bad"
+            mr="auto"
+            onClick={() => {
+              setAll(entries.toSpliced(index, 1));
+              // The pressed button is gone.
+              add.current!.focus();
+            }}
           >
-            Remove this language
-          </RemoveEntry>
+            {rest.removeText(index + 1)}
+          </Button>
         </Fields>
       ))}
-      <datalist id="languages">
-        {counts.map(([tag]) => (
-          <option key={tag} value={tag} label={languageName(tag)} />
-        ))}
-      </datalist>
-      <AddEntry
-        id={addLanguageId}
-        isFull={translations.length >= limits.translations}
-        add={() => change({ translations: [...translations, emptyTranslation] })}
+      <Button
+        ref={add}
+        variant="default"
+        aria-disabled={isFull}
+        onClick={() => !isFull && setAll([...entries, rest.added()])}
       >
-        Add a language
-      </AddEntry>
+        {rest.addText}
+      </Button>
     </Stack>
   );
 }
 
-/** Removes one of several entries. The focus moves to the button that adds one, because the pressed button is gone. */
-function RemoveEntry(props: {
-  readonly addId: string;
-  readonly remove: () => void;
-  readonly children: ReactNode;
-}) {
-  const { addId, remove, children } = props;
+/** The notification in other languages. */
+function TranslationFields({ entries }: { readonly entries: readonly TranslationForm[] }) {
+  const { sample, subscribers = 0 } = useProject().data ?? {};
+  const readers = (tag: string) => {
+    const known = canonicalTag(tag.trim());
+    const found = known && sample?.locales[lookupTag(known)];
+    return found === undefined || found === ''
+      ? 'A tag such as de or pt-BR. Its readers get what you write here.'
+      : `${languageName(known!)}: about ${estimateText(found, sample!.subscribers, subscribers)} subscribers`;
+  };
   return (
-    <Button
-      variant="subtle"
-      color="bad"
-      style={{ alignSelf: 'start' }}
-      onClick={() => {
-        remove();
-        document.getElementById(addId)?.focus();
-      }}
-    >
-      {children}
-    </Button>
+    <>
+      <Entries
+        name="translations"
+        entries={entries}
+        added={() => emptyTranslation}
+        addText="Add a language"
+        legendOf={({ tag }) => (tag.trim() ? languageName(tag.trim()) : 'A language')}
+        removeText={() => 'Remove this language'}
+      >
+        {(entry, set, index) => (
+          <>
+            <TextInput
+              id={fieldId(`translations[${index}].tag`)}
+              label="Language"
+              description={readers(entry.tag)}
+              value={entry.tag}
+              list="languages"
+              onChange={(event) => set({ tag: event.currentTarget.value })}
+            />
+            {translatedNames.map((name) => (
+              <TextField
+                key={name}
+                path={`translations.${entry.tag.trim()}.${name}`}
+                value={entry[name]}
+                onChange={(text) => set({ [name]: text })}
+              />
+            ))}
+          </>
+        )}
+      </Entries>
+      <datalist id="languages">
+        {byCount(sample?.locales ?? {}).map(([tag]) => (
+          <option key={tag} value={tag} label={languageName(tag)} />
+        ))}
+      </datalist>
+    </>
   );
 }
-
-function AddEntry(props: {
-  readonly id: string;
-  readonly isFull: boolean;
-  readonly add: () => void;
-  readonly children: ReactNode;
-}) {
-  const { id, isFull, add, children } = props;
-  return (
-    <Button variant="default" id={id} aria-disabled={isFull} onClick={() => !isFull && add()}>
-      {children}
-    </Button>
-  );
-}
-
-const addLanguageId = 'add-language';
-const addButtonId = 'add-action';
 
 /** The name tells the buttons apart for the sender's own code. Who writes here need not know it. */
 const shownButtonFields = (Object.keys(buttonFields) as (keyof ButtonForm)[]).filter(
   (name) => name !== 'action',
 );
 
-function newButton(others: readonly ButtonForm[]): ButtonForm {
-  const names = ['button-1', 'button-2'];
-  return {
-    ...emptyButton,
-    action: names.find((name) => others.every(({ action }) => action !== name))!,
-  };
-}
-
 /** The buttons of the notification. */
-function ButtonFields() {
-  const { draft, change } = useSession().writing;
-  const { actions } = draft.form;
-  const ofAll = useContext(IssuesContext).filter(({ path }) => path === 'actions');
-  const issue = issueAt(ofAll, 'actions');
-  const setAction = (index: number, changes: Partial<ButtonForm>) =>
-    change({
-      actions: actions.map((action, at) => (at === index ? { ...action, ...changes } : action)),
-    });
+function ButtonFields({ entries }: { readonly entries: readonly ButtonForm[] }) {
+  const names = ['button-1', 'button-2'];
+  const unused = names.find((name) => entries.every(({ action }) => action !== name));
   return (
-    <Stack gap="sm" align="start">
-      <Hint>{fields.actions.hint}</Hint>
-      {issue !== undefined && (
-        <Text c="var(--mantine-color-error)" id={fieldId('actions')} data-invalid tabIndex={-1}>
-          {issue}
-        </Text>
-      )}
-      {actions.map((action, index) => (
-        <Fields key={index} legend={`Button ${index + 1}`}>
-          {shownButtonFields.map((name) => (
-            <TextField
-              key={name}
-              path={`actions[${index}].${name}`}
-              value={action[name]}
-              onChange={(text) => setAction(index, { [name]: text })}
-            />
-          ))}
-          <RemoveEntry
-            addId={addButtonId}
-            remove={() => change({ actions: actions.filter((_, at) => at !== index) })}
-          >
-            Remove button {index + 1}
-          </RemoveEntry>
-        </Fields>
-      ))}
-      <AddEntry
-        id={addButtonId}
-        isFull={actions.length >= limits.actions}
-        add={() => change({ actions: [...actions, newButton(actions)] })}
-      >
-        Add a button
-      </AddEntry>
-    </Stack>
+    <Entries
+      name="actions"
+      entries={entries}
+      added={() => ({ ...emptyButton, action: unused! })}
+      addText="Add a button"
+      legendOf={(_, number) => `Button ${number}`}
+      removeText={(number) => `Remove button ${number}`}
+    >
+      {(entry, set, index) =>
+        shownButtonFields.map((name) => (
+          <TextField
+            key={name}
+            path={`actions[${index}].${name}`}
+            value={entry[name]}
+            onChange={(text) => set({ [name]: text })}
+          />
+        ))
+      }
+    </Entries>
   );
 }

@@ -59,9 +59,8 @@ function fieldsOf<Name extends string>(
 
 /** The names of a group, in the order of the form. */
 export function namesIn(group: FieldGroup): readonly FieldName[] {
-  return (Object.keys(sendFields) as FieldName[]).filter(
-    (name) => sendFields[name].group === group,
-  );
+  const names = Object.keys(sendFields) as FieldName[];
+  return names.filter((name) => sendFields[name].group === group);
 }
 
 const fieldNames = fieldGroups.flatMap(namesIn);
@@ -206,16 +205,15 @@ export function readSendForm(form: SendForm): {
 function ownIssues(form: SendForm, body: object): readonly Issue[] {
   // Somebody who wants a part of the subscribers must not reach everyone.
   const isForAll = form.to === 'some' && !hasConditions(conditionsOf(body));
-  if (isForAll) return [{ path: 'channels', message: 'Choose a channel or a last visit' }];
+  const isPersonal = form.to === 'users' && form.isPersonal;
   const tags = form.translations.map(({ tag }) => tag.trim());
-  if (tags.includes('')) return [{ path: 'translations', message: 'Enter each language' }];
-  if (new Set(tags).size < tags.length) {
-    return [{ path: 'translations', message: 'Write each language once' }];
-  }
-  if (form.to !== 'users' || !form.isPersonal) return [];
-  const used = placeholdersIn(body as NotificationContent);
-  const message = tableIssue(form.recipients, used);
-  return message === undefined ? [] : [{ path: 'recipients', message }];
+  const repeated = new Set(tags).size < tags.length && 'Write each language once';
+  const found = {
+    channels: isForAll && 'Choose a channel or a last visit',
+    translations: tags.includes('') ? 'Enter each language' : repeated,
+    recipients: isPersonal && tableIssue(form.recipients, placeholdersIn(body as SendRequest)),
+  };
+  return Object.entries(found).flatMap(([path, message]) => (message ? { path, message } : []));
 }
 
 /** Users that a text names. */
@@ -230,10 +228,9 @@ export function whomText(request: SendRequest): string {
   }
   const distinct = [...new Set(ids)];
   const more = distinct.length - namedUsers;
-  const named = distinct
-    .slice(0, more > 1 ? namedUsers : undefined)
-    .map((id) => (separators.test(id) ? `“${id}”` : id));
-  const users = [...named, ...(more > 1 ? [`${countText(more)} more users`] : [])];
+  const shown = more > 1 ? distinct.slice(0, namedUsers) : distinct;
+  const users = shown.map((id) => (separators.test(id) ? `“${id}”` : id));
+  if (more > 1) users.push(`${countText(more)} more users`);
   const audience = { users: distinct.length, ...conditions };
   return audienceText({ audience }, new Intl.ListFormat('en').format(users));
 }
@@ -258,9 +255,10 @@ function memberOf(form: SendForm, name: FieldName): unknown {
   if (typeof value === 'boolean') return value === emptySendForm[name] ? undefined : value;
   if (typeof value !== 'string') {
     if (value.length === 0) return undefined;
-    return name === 'translations'
-      ? translationsOf(form.translations)
-      : form.actions.map(withoutBlank);
+    if (name === 'actions') return form.actions.map((button) => written(button, buttonFields));
+    return Object.fromEntries(
+      form.translations.map(({ tag, ...members }) => [tag.trim(), written(members)]),
+    );
   }
   if (value.trim() === '' && blank === undefined) return undefined;
   return conversions[kind]?.read(value) ?? value.trim();
@@ -286,15 +284,12 @@ type SentContent = NotificationContent & Pick<NotificationResult, 'audience'>;
 export function formOf({ audience, ...content }: SentContent): SendForm {
   const { users, ...conditions } = audience === 'everyone' ? {} : audience;
   const sent: Readonly<Partial<Record<FieldName, unknown>>> = { ...content, ...conditions };
+  const formed = (name: FieldName) =>
+    conversions[fields[name].kind]?.write(sent[name] as never) ?? sent[name];
   const filled = fieldNames.filter((name) => sent[name] !== undefined);
   return {
     ...emptySendForm,
-    ...Object.fromEntries(
-      filled.map((name) => [
-        name,
-        conversions[fields[name].kind]?.write(sent[name] as never) ?? sent[name],
-      ]),
-    ),
+    ...Object.fromEntries(filled.map((name) => [name, formed(name)])),
     actions: (content.actions ?? []).map((action) => ({ ...emptyButton, ...action }) as ButtonForm),
     to: users !== undefined ? 'users' : hasConditions(conditions) ? 'some' : 'everyone',
     isPersonal: placeholdersIn(content).length > 0,
@@ -339,26 +334,13 @@ function buttonText({ title, url, icon }: Partial<ButtonForm>): string {
   return details === '' ? title! : `${title} (${details})`;
 }
 
-/** What is blank is not translated. */
-function translationsOf(translations: readonly TranslationForm[]) {
-  return Object.fromEntries(
-    translations.map(({ tag, ...members }) => [
-      tag.trim(),
-      Object.fromEntries(
-        Object.entries(members)
-          .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
-          .filter(([, value]) => value !== ''),
-      ),
-    ]),
+/** What is written of an entry. @param rows of its fields: those that must not be blank stay. */
+function written(entry: object, rows: Readonly<Record<string, FormField>> = {}): object {
+  const trimmed = Object.entries(entry).map(
+    ([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const,
   );
-}
-
-/** Fields that must not be blank stay. */
-function withoutBlank(button: ButtonForm): Partial<ButtonForm> {
   return Object.fromEntries(
-    Object.entries(button)
-      .map(([name, text]) => [name, text.trim()] as const)
-      .filter(([name, text]) => text !== '' || fieldAt(`actions[0].${name}`)?.blank !== undefined),
+    trimmed.filter(([name, value]) => value !== '' || rows[name]?.blank !== undefined),
   );
 }
 

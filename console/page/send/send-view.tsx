@@ -53,13 +53,13 @@ import {
 const audienceGroups: readonly FieldGroup[] = ['To', 'Only some of them'];
 const messageGroups: readonly FieldGroup[] = ['Message', 'Languages'];
 const optionGroups = fieldGroups.filter(
-  (group) => !messageGroups.includes(group) && !audienceGroups.includes(group),
+  (group) => ![...messageGroups, ...audienceGroups].includes(group),
 );
 
 /** Writes and sends a notification: first what, then to whom. */
 export function SendView() {
   const { projectId, writing, ask, guardDraft } = useSession();
-  const { draft, error, isSending, isUntouched, replace } = writing;
+  const { draft, error, isUntouched, replace } = writing;
   const { form } = draft;
   const isLocked = draft.attemptedAt !== undefined;
   const [counted, listed] = [useProject(), useNotifications()];
@@ -159,9 +159,7 @@ export function SendView() {
   const languages = inLanguages(shown);
   const languageAt = Math.min(language, languages.length - 1);
   const { tag, content: inLanguage } = languages[languageAt]!;
-  const bytes = Math.max(
-    ...languages.map(({ content }) => messageBytes(content, location.origin, projectId)),
-  );
+  const bytes = Math.max(...languages.map(({ content }) => messageBytes(content, projectId)));
   const preview = (
     <Box mih="8rem" style={{ overflowY: 'auto' }}>
       <PlatformPreview notification={inLanguage} />
@@ -188,7 +186,6 @@ export function SendView() {
       size={{ ...size, nobody: size.nobody ?? wrong }}
       earlier={earlierText(draft, known.list)}
       isBar={!isWide}
-      isSending={isSending}
       isTesting={test.isPending}
       onTest={() => check(true) && test.attempt()}
     >
@@ -208,20 +205,18 @@ export function SendView() {
       </Text>
     </SendActions>
   );
-  const discard = () =>
-    guardDraft('Discard your draft?', 'Discard it', () => replace(emptySendForm));
-  return (
-    <View
-      title="New notification"
-      actions={
-        !isUntouched && (
-          <Button variant="subtle" color="gray" onClick={discard}>
-            Discard
-          </Button>
-        )
-      }
+  const discard = (
+    <Button
+      variant="subtle"
+      color="gray"
+      onClick={() => guardDraft('Discard your draft?', 'Discard it', () => replace(emptySendForm))}
     >
-      {isLocked && <Doubt isFindingOut={isSending} />}
+      Discard
+    </Button>
+  );
+  return (
+    <View title="New notification" actions={!isUntouched && discard}>
+      {isLocked && <Doubt />}
       <Box
         component="form"
         ref={element}
@@ -234,11 +229,7 @@ export function SendView() {
         <IssuesContext.Provider value={shownIssues}>
           <div>
             <Section title="Message" isLocked={isLocked}>
-              {messageGroups.map((group) => (
-                <Box key={group} mb="md">
-                  <SendFields group={group} />
-                </Box>
-              ))}
+              <SendFields groups={messageGroups} />
             </Section>
             {!isWide && <Section>{preview}</Section>}
             <Section title="Audience" isLocked={isLocked}>
@@ -254,7 +245,7 @@ export function SendView() {
                 {optionGroups.map((group) => (
                   <Box key={group} mt="lg">
                     <Fields legend={group}>
-                      <SendFields group={group} />
+                      <SendFields groups={[group]} />
                     </Fields>
                   </Box>
                 ))}
@@ -303,9 +294,9 @@ interface Known {
 }
 
 /** A draft whose outcome nobody knows: it is found out, or edited by who knows that some may get it twice. */
-function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
+function Doubt() {
   const { writing, href, ask } = useSession();
-  const { draft, error, send, replace } = writing;
+  const { draft, error, isSending, send, replace } = writing;
   const element = useRef<HTMLDivElement>(null);
   // The pressed button is gone.
   useEffect(() => {
@@ -324,13 +315,10 @@ function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
     <Alert
       ref={element}
       tabIndex={-1}
-      role="alert"
       id="doubt"
       mb="xl"
       color="warning"
-      radius="lg"
-      icon={<Icon name="warning" />}
-      title={isFindingOut ? 'Sending…' : 'It may have gone out'}
+      title={isSending ? 'Sending…' : 'It may have gone out'}
     >
       <Text inherit>
         {have}. {error && `${failureText(error).what} `}
@@ -340,11 +328,11 @@ function Doubt({ isFindingOut }: { readonly isFindingOut: boolean }) {
       </Text>
       <Group mt="sm">
         {isRecent && (
-          <Button loading={isFindingOut} onClick={send}>
+          <Button loading={isSending} onClick={send}>
             Find out
           </Button>
         )}
-        <Button variant="default" disabled={isFindingOut} onClick={edit}>
+        <Button variant="default" disabled={isSending} onClick={edit}>
           Edit…
         </Button>
         <Anchor href={href('notifications')}>Look under Notifications</Anchor>
@@ -434,22 +422,18 @@ function Section(props: { title?: string; isLocked?: boolean; children: ReactNod
   );
 }
 
-/** The fields of a group. */
-function SendFields({ group }: { readonly group: FieldGroup }) {
-  return (
-    <Stack>
-      {namesIn(group).map((name) => (
-        <SendField key={name} name={name} />
-      ))}
-    </Stack>
-  );
-}
+const SendFields = ({ groups }: { readonly groups: readonly FieldGroup[] }) => (
+  <Stack>
+    {groups.flatMap(namesIn).map((name) => (
+      <SendField key={name} name={name} />
+    ))}
+  </Stack>
+);
 
 interface SendActionsProps {
   readonly size: AudienceSize;
   /** Who has an earlier one like it. */
   readonly earlier: string | undefined;
-  readonly isSending: boolean;
   readonly isTesting: boolean;
   readonly onTest: () => void;
   /** What is wrong, and what became of a test. */
@@ -460,6 +444,7 @@ interface SendActionsProps {
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
 function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsProps) {
+  const { isSending } = useSession().writing;
   const { data: project } = useProject();
   const { precision, number, noun, part = 0, note, nobody } = size;
   const isToUsers = noun.startsWith('user');
@@ -489,7 +474,7 @@ function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsPro
         <Button
           type="submit"
           size="md"
-          loading={rest.isSending}
+          loading={isSending}
           leftSection={isBar ? undefined : <Icon name="send" />}
           {...(nobody !== undefined && { 'aria-disabled': true, 'data-disabled': true })}
         >
@@ -504,14 +489,11 @@ function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsPro
 
 /** What is set among the options: `2 buttons, icon and 1 more`. */
 function optionsText(form: SendForm): string {
+  const buttons = countOf(form.actions.length, 'button');
   const set = optionGroups
     .flatMap(namesIn)
     .filter((name) => String(form[name]) !== String(emptySendForm[name]))
-    .map((name) =>
-      name === 'actions'
-        ? countOf(form.actions.length, 'button')
-        : fields[name].label.toLowerCase(),
-    );
+    .map((name) => (name === 'actions' ? buttons : fields[name].label.toLowerCase()));
   const named = set.length > 3 ? [...set.slice(0, 2), `${set.length - 2} more`] : set;
   return new Intl.ListFormat('en').format(named);
 }

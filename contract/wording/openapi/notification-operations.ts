@@ -120,8 +120,9 @@ export const notification = component('Notification', notificationSchema, {
   removals: 'Removed subscriptions by push service, adding up to `removed`. Absent if none was.',
   usersReached:
     'User ids with at least one delivered push. Absent while the status is `sending`, and for a broadcast.',
-  shown: 'Reports of browsers, times `shownSample` if it is present.',
-  clicked: 'Reports of browsers.',
+  shown:
+    'Reports of browsers, times `shownSample` if it is present. `null` if `events` is `false`: nothing was reported.',
+  clicked: 'Reports of browsers. `null` if `events` is `false`.',
   shownSample:
     'One browser in this many reports `shown`, which is then ' +
     '[an estimate](operating.md#a-sample-of-shown-events). Absent if every browser reports it.',

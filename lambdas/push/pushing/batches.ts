@@ -9,23 +9,20 @@ interface BatchesOptions<Item> {
   readonly end: AbortSignal;
 }
 
-interface Group<Item> {
-  batch: Item[];
-  /** Ends when all earlier batches have ended. */
-  written: Promise<void>;
-}
-
 /** Milliseconds after which a batch is written although it is not full: nothing waits for a slow push service. */
 const batchMs = 1000;
 
-/**
- * Writes to the database in batches, while pushes continue. Batches of one group are written one after another, because
- * they would conflict; groups are written in parallel.
- */
+/** Batches that are written at once. More transactions on the counter of a project would conflict. */
+const lanes = 8;
+
+/** Writes to the database in batches, while pushes continue. */
 export class Batches<Item> {
   readonly #options: BatchesOptions<Item>;
-  readonly #groups = new Map<number, Group<Item>>();
   readonly #isOver: Promise<never>;
+  /** Each ends when its batches have ended, which are written one after another. */
+  readonly #lanes: Promise<void>[] = Array.from({ length: lanes }, () => Promise.resolve());
+  #nextLane = 0;
+  #batch: Item[] = [];
 
   constructor(options: BatchesOptions<Item>) {
     this.#options = options;
@@ -36,35 +33,31 @@ export class Batches<Item> {
     this.#isOver.catch(() => {});
   }
 
-  add(number: number, item: Item): void {
-    let group = this.#groups.get(number);
-    if (group === undefined) {
-      group = { batch: [], written: Promise.resolve() };
-      this.#groups.set(number, group);
-    }
-    const { batch } = group;
+  add(item: Item): void {
+    const batch = this.#batch;
     batch.push(item);
-    if (batch.length === this.#options.size) this.#write(group);
+    if (batch.length === this.#options.size) this.#write();
     else if (batch.length === 1) {
-      const waiting = group;
       this.#options.after(batchMs, () => {
-        if (waiting.batch === batch) this.#write(waiting);
+        if (this.#batch === batch) this.#write();
       });
     }
   }
 
   /** Writes all that is left. */
   async finish(): Promise<void> {
-    for (const group of this.#groups.values()) this.#write(group);
-    for (const { written } of this.#groups.values()) await written;
+    this.#write();
+    await Promise.all(this.#lanes);
   }
 
-  #write(group: Group<Item>): void {
-    const { batch } = group;
+  #write(): void {
+    const batch = this.#batch;
     if (batch.length === 0) return;
     const { write, onWritten, onFailed, end } = this.#options;
-    group.batch = [];
-    group.written = group.written.then(async () => {
+    this.#batch = [];
+    const lane = this.#nextLane;
+    this.#nextLane = (lane + 1) % lanes;
+    this.#lanes[lane] = this.#lanes[lane]!.then(async () => {
       try {
         end.throwIfAborted();
         await Promise.race([write(batch, end), this.#isOver]);

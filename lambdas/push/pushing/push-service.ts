@@ -1,7 +1,8 @@
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import type { FailureReason, Failures } from '../../../contract/wire/counts.ts';
+import type { Counts, FailureReason, Failures } from '../../../contract/wire/counts.ts';
 import type { VapidPair } from '../../../contract/wire/project.ts';
 import { otherHosts } from '../../../contract/wire/push-services.ts';
+import { GoneInMasses } from './gone.ts';
 import {
   type EncryptFor,
   isRefusal,
@@ -87,9 +88,13 @@ export class PushService {
   #settled = 0;
   /** The number of the furthest push that was sent or settled. */
   #furthest = -1;
+  /** What became of its pushes. */
+  delivered = 0;
+  removed = 0;
+  unreached = 0;
+  unknownHosts = 0;
   readonly #failures: Partial<Record<FailureReason, number>> = {};
-  #delivered = 0;
-  #unknownHosts = 0;
+  readonly gone: GoneInMasses<Recipient>;
   #limit: number;
   #refusedInARow: number;
   /** Refusals before the current row of them; and responses that are no refusals. */
@@ -103,10 +108,20 @@ export class PushService {
   /** Time-outs in a row by origin, of hosts that are not known by name. */
   readonly #timeouts: Map<string, number> | undefined;
 
-  /** @param isBehind whether earlier invocations have left recipients of it behind: then it begins with one push. */
-  constructor(name: string, limits: InFlightLimits, prepare: Prepare, isBehind = false) {
+  /**
+   * @param onGone is called with each subscription that is gone: see {@link GoneInMasses}.
+   * @param isBehind whether earlier invocations have left recipients of it behind: then it begins with one push.
+   */
+  constructor(
+    name: string,
+    limits: InFlightLimits,
+    prepare: Prepare,
+    onGone: (recipient: Recipient, isDoubtful: boolean) => void,
+    isBehind = false,
+  ) {
     this.name = name;
     this.prepare = prepare;
+    this.gone = new GoneInMasses(onGone);
     this.#limits = limits;
     const isOther = name === otherHosts;
     this.#mostInFlight = isOther ? limits.others : limits.perPushService;
@@ -116,12 +131,18 @@ export class PushService {
   }
 
   get outcome(): ServiceOutcome {
-    return {
-      pushService: this.name,
-      delivered: this.#delivered,
-      failures: this.#failures,
-      unknownHosts: this.#unknownHosts,
-    };
+    const { name, delivered, unknownHosts } = this;
+    return { pushService: name, delivered, failures: this.#failures, unknownHosts };
+  }
+
+  /** Of the recipients whose outcome is final. */
+  get counts(): Counts {
+    const { delivered, removed, unreached } = this;
+    const failures = this.#failures;
+    const failed = Object.values(failures).reduce((sum, number) => sum + number, 0);
+    const attempted = delivered + removed + failed;
+    const removals = removed > 0 ? { [this.name]: removed } : {};
+    return { attempted, delivered, removed, failed, failures, removals, unreached };
   }
 
   /** Queues a push. Its recipient comes after those of earlier calls. */
@@ -259,14 +280,6 @@ export class PushService {
   /** Whether a host that is not known by name is silent. Its other recipients are not attempted. */
   isGivenUp(origin: string): boolean {
     return (this.#timeouts?.get(origin) ?? 0) >= this.#limits.timeoutsInARow;
-  }
-
-  addDelivered(): void {
-    this.#delivered += 1;
-  }
-
-  addUnknownHost(): void {
-    this.#unknownHosts += 1;
   }
 
   addFailed(reason: FailureReason): void {

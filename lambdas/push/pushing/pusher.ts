@@ -1,14 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import { sliceSizes, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import { type Counts, type FailureReason, noCounts } from '../../../contract/wire/counts.ts';
+import {
+  addCounts,
+  type Counts,
+  type FailureReason,
+  noCounts,
+} from '../../../contract/wire/counts.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
 import { domainOf, otherHosts, pushServiceOf } from '../../../contract/wire/push-services.ts';
 import type { VapidSigner } from '../crypto/vapid.ts';
 import { NoResponseError, NotStartedError, UnsendableError } from '../transport/response.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Batches } from './batches.ts';
-import { GoneInMasses, goneLimits, markAt } from './gone.ts';
+import { goneLimits, markAt } from './gone.ts';
 import {
   type EncryptFor,
   encryptionFor,
@@ -73,8 +78,6 @@ export interface PusherOptions {
   readonly isStillWanted?:
     | ((recipient: Recipient, signal: AbortSignal) => Promise<boolean>)
     | undefined;
-  /** Recipients of one group are written one batch after another, groups in parallel. */
-  readonly group: (recipient: Recipient) => number;
   /** Deletes subscriptions that their push service reported as gone. */
   readonly remove: (recipients: readonly Recipient[], signal: AbortSignal) => Promise<void>;
   /** Stores which pair a subscription was made with, after a push with another pair was refused. */
@@ -126,12 +129,8 @@ function notPushed({ lastFailure }: Push): Settled {
   return lastFailure === undefined ? { kind: 'unreached' } : failed(lastFailure);
 }
 
-/** What a pusher has done, and what it has left. */
-export interface Pushed {
-  readonly counts: Counts;
-  /** By push service: who comes after the last recipient whose push was sent or settled, in the order of keys. */
-  readonly untaken: ReadonlyMap<string, readonly Recipient[]>;
-}
+/** By push service: who comes after the last recipient whose push was sent or settled, in the order of keys. */
+export type Untaken = ReadonlyMap<string, readonly Recipient[]>;
 
 export type Pusher = Pick<RunningPusher, keyof RunningPusher>;
 
@@ -151,21 +150,13 @@ class RunningPusher {
   readonly #services = new Map<string, PushService>();
   readonly #serviceOf = new Map<string, PushService>();
   readonly #pace: Pace;
-  readonly #removals: Batches<readonly [Recipient, service: string]>;
-  /** By push service. */
-  readonly #gone = new Map<PushService, GoneInMasses<Recipient>>();
+  readonly #removals: Batches<readonly [Recipient, PushService]>;
   readonly #marks: Batches<Mark>;
   readonly #corrections: Batches<readonly [Recipient, number: number]>;
   /** Aborts at `endAt`. */
   readonly #end = new AbortController();
   /** Aborts when the pusher has ended, and stops its timers. */
   readonly #done = new AbortController();
-  readonly #counts = { delivered: 0, removed: 0, failed: 0, unreached: 0 };
-  readonly #failures: Partial<Record<FailureReason, number>> = {};
-  /** By push service. */
-  readonly #removedFrom: Record<string, number> = {};
-  /** How many of the unreached are at hosts that are not known by name. */
-  unjudged = 0;
   /** Domains with a host that has responded. */
   readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
@@ -204,10 +195,11 @@ class RunningPusher {
           signal,
         ),
       onWritten: (gone) => {
-        this.#counts.removed += gone.length;
-        for (const [, name] of gone) this.#removedFrom[name] = (this.#removedFrom[name] ?? 0) + 1;
+        for (const [, service] of gone) service.removed += 1;
       },
-      onFailed: (gone) => this.#countFailed('not_removed', gone.length),
+      onFailed: (gone) => {
+        for (const [, service] of gone) service.addFailed('not_removed');
+      },
     });
     this.#marks = new Batches({
       ...common,
@@ -217,7 +209,7 @@ class RunningPusher {
     });
     this.#corrections = new Batches({
       ...common,
-      // One at a time in each group: writes take processor time from the pushes.
+      // Few at once: writes take processor time from the pushes.
       size: 1,
       write: async ([corrected], signal) => {
         if (!this.#canCorrect) return;
@@ -265,7 +257,7 @@ class RunningPusher {
   }
 
   /** Resolves when nothing is left to do. No recipient may be added from now on. */
-  async end(): Promise<Pushed> {
+  async end(): Promise<Untaken> {
     this.#isEnding = true;
     for (const service of this.#services.values()) this.#finishGone(service);
     await this.#until(() => this.#isIdle);
@@ -274,19 +266,19 @@ class RunningPusher {
     for (const service of this.#services.values()) {
       const drained = service.drain();
       for (const push of drained.passed) this.#settle(push, notPushed(push), service);
+      service.gone.finish();
       if (drained.untaken.length === 0) continue;
       untaken.set(
         service.name,
         drained.untaken.map(({ recipient }) => recipient),
       );
     }
-    for (const gone of this.#gone.values()) gone.finish();
     await Promise.all(
       [this.#removals, this.#marks, this.#corrections].map((batches) => batches.finish()),
     );
     this.#done.abort();
     this.#options.onEnd?.([...this.#services.values()].map(({ outcome }) => outcome));
-    return { counts: this.soFar(), untaken };
+    return untaken;
   }
 
   /** Starts no further push. */
@@ -297,10 +289,12 @@ class RunningPusher {
 
   /** Counts of the recipients whose outcome is final. */
   soFar(): Counts {
-    const { delivered, removed, failed } = this.#counts;
-    const attempted = delivered + removed + failed;
-    const [failures, removals] = [{ ...this.#failures }, { ...this.#removedFrom }];
-    return { ...noCounts, ...this.#counts, attempted, failures, removals };
+    return [...this.#services.values()].map(({ counts }) => counts).reduce(addCounts, noCounts);
+  }
+
+  /** How many of the unreached are at hosts that are not known by name. */
+  get unjudged(): number {
+    return this.#services.get(otherHosts)?.unreached ?? 0;
   }
 
   #serviceAt(origin: string): PushService {
@@ -313,7 +307,10 @@ class RunningPusher {
     if (service === undefined) {
       const isAccepted = (one: string) => pushServiceOf(one, extraOrigins) !== undefined;
       const prepare = preparer(options, name, sign, isAccepted, onFault);
-      service = new PushService(name, inFlight, prepare, behind.includes(name));
+      const onGone = (recipient: Recipient, isDoubtful: boolean) =>
+        this.#removeOrMark(recipient, isDoubtful, created);
+      const created = new PushService(name, inFlight, prepare, onGone, behind.includes(name));
+      service = created;
       this.#services.set(name, service);
     }
     this.#serviceOf.set(origin, service);
@@ -429,7 +426,7 @@ class RunningPusher {
     switch (step.kind) {
       case 'settle':
         this.#settle(push, step.as, service);
-        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.addUnknownHost();
+        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.unknownHosts += 1;
         break;
       case 'use_other_pair':
         push.vapid = otherPair!;
@@ -549,29 +546,23 @@ class RunningPusher {
 
   #settle(push: Push, outcome: Settled, service: PushService): void {
     const { recipient, isOtherPair, vapid } = push;
-    const { group, onDelivered } = this.#options;
     service.settled(push);
     switch (outcome.kind) {
       case 'delivered':
-        this.#counts.delivered += 1;
-        service.addDelivered();
-        this.#goneAt(service).otherwise();
-        onDelivered?.(recipient);
-        if (recipient.goneSince !== undefined) {
-          this.#marks.add(group(recipient), [recipient, undefined]);
-        }
-        if (isOtherPair) this.#corrections.add(group(recipient), [recipient, vapid.number]);
+        service.delivered += 1;
+        service.gone.otherwise();
+        this.#options.onDelivered?.(recipient);
+        if (recipient.goneSince !== undefined) this.#marks.add([recipient, undefined]);
+        if (isOtherPair) this.#corrections.add([recipient, vapid.number]);
         break;
       case 'gone':
-        this.#goneAt(service).gone(recipient);
+        service.gone.gone(recipient);
         break;
       case 'unreached':
-        this.#counts.unreached += 1;
-        if (service.name === otherHosts) this.unjudged += 1;
+        service.unreached += 1;
         break;
       case 'failed':
-        this.#goneAt(service).otherwise();
-        this.#countFailed(outcome.reason, 1);
+        service.gone.otherwise();
         service.addFailed(outcome.reason);
     }
     this.#unsettled -= 1;
@@ -585,36 +576,18 @@ class RunningPusher {
   #finishGone(service: PushService): void {
     const { unsettled, added } = service;
     if (!this.#isEnding || (unsettled > 0 && added >= goneLimits.leastPushes)) return;
-    this.#goneAt(service).finish();
-  }
-
-  #goneAt(service: PushService): GoneInMasses<Recipient> {
-    let gone = this.#gone.get(service);
-    if (gone === undefined) {
-      gone = new GoneInMasses((recipient, isDoubtful) =>
-        this.#removeOrMark(recipient, isDoubtful, service),
-      );
-      this.#gone.set(service, gone);
-    }
-    return gone;
+    service.gone.finish();
   }
 
   /** Removes a subscription that is gone. If that is doubtful, only if it was also reported some days ago. */
   #removeOrMark(recipient: Recipient, isDoubtful: boolean, service: PushService): void {
-    const group = this.#options.group(recipient);
     const mark = markAt(recipient.goneSince, this.#now());
     if (!isDoubtful || mark === 'counts') {
-      this.#removals.add(group, [recipient, service.name]);
+      this.#removals.add([recipient, service]);
       return;
     }
-    this.#countFailed('gone_unconfirmed', 1);
     service.addFailed('gone_unconfirmed');
-    if (mark === 'absent') this.#marks.add(group, [recipient, this.#now()]);
-  }
-
-  #countFailed(reason: FailureReason, number: number): void {
-    this.#counts.failed += number;
-    this.#failures[reason] = (this.#failures[reason] ?? 0) + number;
+    if (mark === 'absent') this.#marks.add([recipient, this.#now()]);
   }
 
   /** Aborts what is in progress at `endAt`. */

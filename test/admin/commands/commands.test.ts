@@ -52,7 +52,7 @@ describe('create', () => {
     expect(created).toEqual({
       projectId,
       settings: {
-        ...{ name: longName, userIds: 'signed', shownSample: 1 },
+        ...{ name: longName, userIds: 'signed', shownSample: 1, events: true },
         ...{ monthlySendCap: 50, rateLimitPerMinute: null },
       },
       applicationServerKey: expect.any(String),
@@ -283,7 +283,7 @@ describe('set', () => {
     const { output } = await set('--user-ids=signed');
     expect(output).toMatch(/User ids +signed\n/);
     expect(output).toContain('Subscriptions that already have a user id\nkeep it');
-    expect(output).toContain(`carillon -- users delete ${projectId} <userId> --local\n`);
+    expect(output).toContain(`carillon -- users delete <userId> --project ${projectId} --local\n`);
   });
 
   it('warns of a cap below the number of subscribers, and prints both', async () => {
@@ -375,8 +375,8 @@ it.each([
   'rotate unknown vapid',
   'rotate unknown vapid --drop-previous',
   'delete unknown --yes',
-  'users export unknown ada',
-  'users delete unknown ada --yes',
+  'users export ada --project unknown',
+  'users delete ada --project unknown --yes',
   'subscriptions import unknown',
   'subscriptions export unknown',
   'subscriptions prune unknown --unseen-days 30',
@@ -503,6 +503,11 @@ describe('members', () => {
       messages: expect.stringContaining('Nothing was revoked.'),
     });
     expect(await operator.registry.members(projectId)).toHaveLength(1);
+    const { output } = await operator.runLocal([...revoke, '--yes']);
+    for (const id of [projectId, other]) {
+      expect(output).toContain(`carillon -- rotate ${id} secret --grace 24h --local\n`);
+      await operator.registry.invite(id, { name, role: 'viewer', random: randomBytes });
+    }
     const revoked = { name, projectIds: [projectId, other], revoked: true };
     expect(await operator.runJson([...revoke, '--yes'])).toEqual(revoked);
     expect(await operator.registry.members(projectId)).toEqual([]);
@@ -591,12 +596,13 @@ describe('users', () => {
       await subscribe('bob');
       const { vapidPublicKey: applicationServerKey } = (await operator.registry.find(projectId))!;
       await operator.registry.rotateVapid(projectId);
-      const exported = await operator.runJson(['users', 'export', projectId, 'ada']);
+      const exported = await operator.runJson(['users', 'export', 'ada', '--project', projectId]);
       expect(exported).toEqual({
-        projectId,
         userId: 'ada',
+        projectIds: [projectId],
         subscriptions: [
           {
+            projectId,
             endpoint: url,
             keys: {
               p256dh: Buffer.from(keys.p256dh).toString('base64url'),
@@ -612,7 +618,13 @@ describe('users', () => {
         ],
         elsewhere: expect.any(Array),
       });
-      const ofNobody = await operator.runJson(['users', 'export', projectId, 'nobody']);
+      const ofNobody = await operator.runJson([
+        'users',
+        'export',
+        'nobody',
+        '--project',
+        projectId,
+      ]);
       expect(ofNobody).toMatchObject({ userId: 'nobody', subscriptions: [] });
       const leftOut = exported.elsewhere.map(({ what }: { what: string }) => what);
       const rows = storedData.filter(({ exported }) => typeof exported === 'string');
@@ -621,14 +633,26 @@ describe('users', () => {
 
     it('prints all of many subscriptions', async () => {
       for (let made = 0; made < 101; made += 1) await subscribe('ada');
-      const { subscriptions } = await operator.runJson(['users', 'export', projectId, 'ada']);
+      const { subscriptions } = await operator.runJson([
+        'users',
+        'export',
+        'ada',
+        '--project',
+        projectId,
+      ]);
       expect(subscriptions).toHaveLength(101);
     });
 
     it('prints endpoints and times as text, without keys', async () => {
       const { keys } = await subscribe('ada\u202e/x');
-      const { output } = await operator.runLocal(['users', 'export', projectId, 'ada\u202e/x']);
-      expect(output).toContain(`Stored subscriptions of "ada\\u202e/x" in "${projectId}": 1\n`);
+      const { output } = await operator.runLocal([
+        'users',
+        'export',
+        'ada\u202e/x',
+        '--project',
+        projectId,
+      ]);
+      expect(output).toContain(`Stored subscriptions of "ada\\u202e/x" in ${projectId}: 1\n`);
       expect(output).toMatch(/https:\S+ +2026-11-20 12:00 UTC +2026-11-20 12:00 UTC\n/);
       expect(output).toContain('  Recovery of the tables: all tables but RateLimits');
       expect(output).not.toContain(Buffer.from(keys.auth).toString('base64url'));
@@ -645,19 +669,62 @@ describe('users', () => {
       expect(byUser).toMatchObject([{ projectId, userId: person, endpoint: ofAda.endpoint }]);
       for (const option of [`--device=${device}`, `--endpoint=${ofAda.endpoint}`]) {
         expect(await operator.runJson(['users', 'find', option])).toEqual(byUser);
-        const exported = await operator.runJson(['users', 'export', projectId, option]);
+        const exported = await operator.runJson([
+          'users',
+          'export',
+          option,
+          '--project',
+          projectId,
+        ]);
         expect(exported.subscriptions).toMatchObject([{ endpoint: ofAda.endpoint }]);
       }
       const { output } = await operator.runLocal(['users', 'find', person]);
       expect(output).toMatch(`1 subscription of "${person}":`);
       expect(output).toContain(`${projectId}  ${person}  https:`);
-      const args = ['users', 'delete', projectId, `--endpoint=${ofAda.endpoint}`, '--yes'];
-      expect(await operator.runJson(args)).toEqual({ projectId, device, removed: 1 });
-      expect(await operator.runJson(args)).toEqual({ projectId, device, removed: 0 });
+      const args = [
+        'users',
+        'delete',
+        `--endpoint=${ofAda.endpoint}`,
+        '--project',
+        projectId,
+        '--yes',
+      ];
+      const who = { device, projectIds: [projectId] };
+      expect(await operator.runJson(args)).toEqual({ ...who, removed: 1 });
+      expect(await operator.runJson(args)).toEqual({ ...who, removed: 0 });
       expect(await subscribers()).toBe(1);
       expect(await operator.runLocal(['users', 'find', person])).toEqual({
         ...{ code: 1, output: '', messages: `No project has "${person}".\n` },
       });
+    });
+
+    it('is deleted in all projects only if that is said', async () => {
+      const person = `user-${randomUUID()}`;
+      const other = `p-${randomUUID()}`;
+      await operator.registry.create({ projectId: other, random: randomBytes });
+      for (const id of [projectId, other]) {
+        await importValues(operator, id, [{ ...subscriptionJson(), userId: person }]);
+      }
+      const both = [projectId, other].toSorted();
+      const { output } = await operator.runLocal(['users', 'find', person]);
+      const options = both.map((id) => `--project ${id}`).join(' ');
+      expect(output).toContain(`carillon -- users delete '${person}' ${options} --local\n`);
+      const { subscriptions } = await operator.runJson([
+        'users',
+        'export',
+        person,
+        '--all-projects',
+      ]);
+      expect(subscriptions.map((one: { projectId: string }) => one.projectId)).toEqual(both);
+      const unsaid = await operator.runLocal(['users', 'delete', person, '--yes']);
+      expect(unsaid).toMatchObject({
+        code: 2,
+        messages: expect.stringContaining('--all-projects'),
+      });
+      const args = ['users', 'delete', person, '--all-projects'];
+      const { messages } = await operator.runLocal(args, { typed: `${person}\n` });
+      expect(messages).toContain(`subscriptions of "${person}" in ${both.join(', ')}: 2`);
+      expect(await operator.runLocal(['users', 'find', person])).toMatchObject({ code: 1 });
     });
 
     it.each([
@@ -673,26 +740,27 @@ describe('users', () => {
   describe('users delete', () => {
     it('deletes the subscriptions of the user and their counts with --yes', async () => {
       for (const userId of ['ada', 'ada', 'bob']) await subscribe(userId);
-      const args = ['users', 'delete', projectId, 'ada', '--yes'];
-      expect(await operator.runJson(args)).toEqual({ projectId, userId: 'ada', removed: 2 });
-      expect(await operator.runJson(args)).toEqual({ projectId, userId: 'ada', removed: 0 });
+      const args = ['users', 'delete', 'ada', '--project', projectId, '--yes'];
+      const who = { userId: 'ada', projectIds: [projectId] };
+      expect(await operator.runJson(args)).toEqual({ ...who, removed: 2 });
+      expect(await operator.runJson(args)).toEqual({ ...who, removed: 0 });
       expect(await subscribers()).toBe(1);
     });
 
     it('takes a user id that starts with a hyphen after --', async () => {
       await subscribe('-ada');
-      const args = ['users', 'delete', '--yes', '--local', projectId, '--', '-ada'];
+      const args = ['users', 'delete', '--yes', '--local', '--project', projectId, '--', '-ada'];
       const { output } = await operator.run(args);
-      expect(output).toBe(`Deleted subscriptions of "-ada" in "${projectId}": 1\n`);
+      expect(output).toBe(`Deleted subscriptions of "-ada" in ${projectId}: 1\n`);
     });
 
     it('deletes after the operator types the user id, and nothing otherwise', async () => {
       await subscribe('ada');
-      const args = ['users', 'delete', projectId, 'ada'];
+      const args = ['users', 'delete', 'ada', '--project', projectId];
       const refused = await operator.runLocal(args, { typed: 'yes\n' });
       expect(refused).toMatchObject({ code: 1, output: '' });
       expect(refused.messages).toContain(
-        `This permanently deletes subscriptions of "ada" in "${projectId}": 1`,
+        `This permanently deletes subscriptions of "ada" in ${projectId}: 1`,
       );
       expect(await subscribers()).toBe(1);
       expect(await operator.runLocal(args, { typed: 'ada\n' })).toMatchObject({ code: 0 });

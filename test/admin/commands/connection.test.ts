@@ -21,7 +21,9 @@ describe('a local stack', () => {
       file: join(operator.directory, 'none.json'),
     });
     expect(code).toBe(1);
-    expect(messages).toBe('No local stack is running. Start one with: npm start\n');
+    expect(messages).toBe(
+      'No local stack is running in this folder. In a clone of Carillon, start one with npm start, and run this command there.\n',
+    );
   });
 
   it('must have a valid state file', async () => {

@@ -18,6 +18,8 @@ const operator = useOperator();
 
 beforeAll(async () => {
   await operator.registry.create({ projectId: 'shop', random: randomBytes });
+  const ann = { name: 'Ann', role: 'sender', random: randomBytes } as const;
+  await operator.registry.invite('shop', ann);
   await importValues(operator, 'shop', [subscriptionJson(), subscriptionJson()]);
   const tables = projectTables(operator.database.tables);
   for (const [name] of restoredTables) await restoreTable(tables[name]);
@@ -85,14 +87,29 @@ test('Projects, VapidKeys and IdentityKeys in the place of each other are refuse
 });
 
 test('a dry run changes nothing, and says what the restore then does', async () => {
-  const done = 'shop: project created, 2 subscriptions added, 0 updated, 0 unchanged\n';
+  const done =
+    'shop: project created, 2 subscriptions added, 0 updated, 0 unchanged\n' +
+    '  Valid as in the backup, also if ended since: secret key, member key of Ann (sender), identity key\n';
   const dry = await restore({}, ['--dry-run']);
   expect(dry).toMatchObject({
     code: 0,
     output: `${done}This was a dry run: nothing was changed.\n`,
   });
   expect(await operator.registry.find('shop')).toBeUndefined();
-  expect(await restore({}, ['--keep-keys'])).toMatchObject({ code: 0, output: done });
+  const { code, output } = await restore({}, ['--keep-keys']);
+  expect({ code, output }).toEqual({
+    code: 0,
+    output:
+      `${done}  Subscribed as in the backup: also who has unsubscribed since.\n` +
+      `  It is paused, so that no ended key sends. Next, as far as it applies:\n\n${[
+        'rotate shop secret --revoke',
+        "revoke shop 'Ann'",
+        'rotate shop identity --grace 0',
+        'resume shop',
+      ]
+        .map((call) => `    npm run -s carillon -- ${call} --local\n`)
+        .join('')}\n`,
+  });
   expect(await operator.registry.usage('shop')).toMatchObject({ subscribers: 2 });
   expect((await restore({}, ['--dry-run'])).output).toContain(
     'project exists, 0 subscriptions added, 0 updated, 0 unchanged',
@@ -115,6 +132,7 @@ describe('of a missing project', () => {
     const { messages, output } = await restore({}, [], { typed: 'new\n' });
     expect(messages).toContain(missing);
     expect(messages).toContain('also those that were replaced or revoked since');
+    expect(messages).toContain('Members then: Ann (shop).\n');
     expect(output).toMatch(/^ {2}Its secret key, printed only once: \S*carillon_sk_/m);
     const other = await restore({}, ['--yes'], { typed: 'yes\n' });
     expect(other).toMatchObject({ code: 0, output: expect.stringContaining('project exists') });

@@ -66,6 +66,15 @@ it.each([
 });
 
 describe('secret', () => {
+  it('says without a terminal that the present key would end, before --yes', async () => {
+    const { code, messages } = await rotate('secret');
+    expect(code).toBe(1);
+    expect(messages).toBe(
+      `This makes the present secret key of "${projectId}" invalid within 30 seconds; with --grace 24h it would stay ` +
+        'valid for a day. Without a terminal nobody can be asked: use --yes to continue.\n',
+    );
+  });
+
   it('prints a new secret key', async () => {
     const rotated = await rotateJson('secret --yes');
     expect(rotated).toEqual({ projectId, secretKey: expect.stringMatching(secretKeyPattern) });
@@ -122,7 +131,7 @@ describe('identity', () => {
   it('asks before it makes a previous key invalid early, and not after the grace period', async () => {
     await operator.registry.rotateIdentityKey(projectId, randomBytes, dayMs);
     const second = await operator.registry.identityKey(projectId);
-    expect((await rotate('identity')).messages).toContain('Use --yes');
+    expect((await rotate('identity')).messages).toContain('use --yes');
     const { messages } = await rotate('identity', { typed: 'no\n' });
     expect(messages).toContain('ends the previous identity key');
     expect(messages).toContain('The identity key was not replaced.');
@@ -170,7 +179,7 @@ describe('vapid', () => {
 describe('vapid --drop-previous', () => {
   it.each([
     ['types something else', 'yes\n', 'Nothing was deleted.'],
-    ['has no terminal', undefined, 'Use --yes to continue without asking.'],
+    ['has no terminal', undefined, 'use --yes to continue.'],
   ])('removes no subscribers if the operator %s', async (_title, typed, message) => {
     await subscribe(0);
     await rotateLongAgo();

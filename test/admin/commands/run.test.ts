@@ -21,7 +21,7 @@ describe('a wrong call', () => {
       [],
       'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, notifications, pause, resume, users, subscriptions, doctor, restore, tables, export, import, recount.',
     ],
-    [['subscriptions'], 'Missing command: use one of import, export, prune.'],
+    [['subscriptions'], 'Missing command: use one of import, export, count, prune.'],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
     [['\u001b[2J'], "Unknown command '\\u001b[2J'."],
     [['show'], "Missing required argument 'projectId'."],
@@ -49,7 +49,7 @@ describe('a wrong call', () => {
     [['show', 'a', '--month', '2026-13'], 'Use a year and a month, such as 2026-11.'],
     [['create', 'a', '--user-ids', 'secret'], 'Allowed choices are open, signed.'],
     [
-      ['users', 'delete', 'a', 'x'.repeat(257)],
+      ['users', 'delete', 'x'.repeat(257), '--all-projects'],
       'It must be text of 1 to 256 characters, and has 257.',
     ],
     [['create', 'a', `--vapid-public=${publicKey}`], 'must be given together'],

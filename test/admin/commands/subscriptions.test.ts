@@ -242,6 +242,15 @@ describe('subscriptions import', () => {
     const { code, output, messages } = await operator.runLocal(args);
     expect([code, JSON.parse(output).skipped]).toEqual([1, { notWebPush: 1 }]);
     expect(JSON.parse(messages).error.code).toBe('nothing_imported');
+    for (const empty of ['', 'endpoint,p256dh,auth\n', '[]']) {
+      await writeFile(file, empty);
+      const refused = await operator.runLocal(args.slice(0, -1));
+      expect([empty, refused.code, refused.messages]).toEqual([
+        empty,
+        1,
+        expect.stringContaining('The list has no rows.'),
+      ]);
+    }
     await writeFile(file, 'url,name\nhttps://e/1,ann\n');
     const refused = await operator.runLocal(args);
     expect([refused.code, refused.output]).toEqual([1, '']);
@@ -311,11 +320,27 @@ describe('subscriptions export', () => {
     expect(refused.code).toBe(1);
     expect(refused.messages).toContain(`This replaces the file ${file}.`);
     expect(refused.messages).toContain('Nothing was written.');
-    expect((await operator.runLocal(args)).messages).toContain('Use --yes');
+    expect((await operator.runLocal(args)).messages).toContain('use --yes');
     expect(readFileSync(file, 'utf8')).toBe('precious');
     expect(await operator.runLocal([...args, '--yes'])).toMatchObject({ code: 0 });
     expect(readFileSync(file, 'utf8')).toBe('');
   });
+});
+
+test('subscriptions count shows push services and hours of creation, and how to remove an hour', async () => {
+  const createdAt = '2026-11-20T01:59:59.000Z';
+  const junk = Array.from({ length: 3 }, () => ({ ...subscriptionJson(), createdAt }));
+  await importAll([...junk, { ...subscriptionJson(), createdAt: '2026-11-21T00:00:00.000Z' }]);
+  const count = ['subscriptions', 'count', projectId];
+  const hours = { '2026-11-20T01:00:00Z': 3, '2026-11-21T00:00:00Z': 1 };
+  const { pushServices, ...counts } = await operator.runJson(count);
+  expect(counts).toEqual({ subscriptions: 4, hours });
+  expect(Object.values(pushServices)).toEqual([4]);
+  const { output } = await operator.runLocal(count);
+  expect(output).toMatch(/\n2026-11-20T01:00:00Z +3\n2026-11-21T00:00:00Z +1\n/);
+  const [, prune = ''] = /carillon -- (.+--created-before.+) --local\n/.exec(output)!;
+  expect(await operator.runJson(prune.split(' '))).toMatchObject({ removed: 3, kept: 1 });
+  expect(output).toContain(`--push-origin ${Object.keys(pushServices)[0]} --dry-run --local\n`);
 });
 
 describe('subscriptions prune', () => {

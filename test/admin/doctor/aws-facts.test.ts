@@ -126,14 +126,20 @@ describe('alarms', () => {
       ),
       DescribeAlarms: () => ({
         MetricAlarms: [
-          { ...alarm, AlarmName: 'Firing', StateValue: 'ALARM', AlarmActions: [] },
+          {
+            ...{ ...alarm, AlarmName: 'Firing', StateValue: 'ALARM', AlarmActions: [] },
+            AlarmDescription: 'Bad. Severity: page. Runbook: docs/runbook.md#servererrors',
+          },
           { ...alarm, AlarmName: 'Silenced', ActionsEnabled: false },
         ],
         CompositeAlarms: [{ ...alarm, AlarmName: 'All' }],
       }),
     });
     expect(await facts.alarms()).toEqual([
-      { name: 'Firing', isFiring: true, hasAction: false },
+      {
+        ...{ name: 'Firing', isFiring: true, hasAction: false },
+        runbook: 'Severity: page. Runbook: docs/runbook.md#servererrors',
+      },
       { name: 'Silenced', isFiring: false, hasAction: false },
       { name: 'All', isFiring: false, hasAction: true },
     ]);
@@ -142,7 +148,9 @@ describe('alarms', () => {
       AlarmNames: ['Firing', 'Silenced', 'All'],
       AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
     });
-    expect(await check('alarms')).toBe('problem: Firing: Firing. See docs/runbook.md.');
+    expect(await check('alarms')).toBe(
+      'problem: Firing: Firing. Severity: page. Runbook: docs/runbook.md#servererrors',
+    );
   });
 
   it('are a problem that names the missing permission if AWS denies the call', async () => {

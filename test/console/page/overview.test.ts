@@ -84,13 +84,15 @@ test('the counts of 30 days are added, not those before, and not those that stil
     sent(0, { status: 'sending' }),
     sent(0, { status: 'stopping' }),
     sent(0, { unreached: 7 }),
+    sent(28, { events: false, shown: null, clicked: null }),
     sent(29),
     sent(31),
   ];
   expect(monthOf({ notifications }, nowMs)).toEqual({
-    pushes: 207,
-    delivered: 180,
-    removed: 20,
+    pushes: 307,
+    delivered: 270,
+    removed: 30,
+    measured: 180,
     shown: 100,
     clicked: 10,
     period: 'last 30 days',

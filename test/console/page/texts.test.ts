@@ -132,4 +132,5 @@ test('figures that follow from a sample of the browsers say so', () => {
   expect(shownRate({ delivered: 200, shown: 100, shownSample: 10 })).toBe('about 50 %');
   expect(shownRate({ delivered: 200, shown: 210, shownSample: 10 })).toBe('about 100 %');
   expect(shownRate({ delivered: 200, shown: 210 })).toBe('');
+  expect(shownRate({ delivered: 200, shown: null })).toBe('');
 });

@@ -50,7 +50,7 @@ export function fakePusher(push: PushChunk, onStop = () => {}): StartPushing {
       wantsMore: allDone,
       async end() {
         await allDone();
-        return { counts: soFar(), untaken };
+        return untaken;
       },
       stop() {
         if (!isStopped) onStop();

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import middy from '@middy/core';
 import * as z from 'zod';
 import { jsonBody, prefersAsync } from '../../../lambdas/http/read-input.ts';
@@ -17,13 +18,10 @@ async function respondTo(
   body: Buffer | string | undefined,
   contentType = 'application/json',
   mediaTypes?: readonly string[],
-  contentLength?: number,
+  headers: Readonly<Record<string, string>> = {},
 ) {
   const event = {
-    headers: {
-      'content-type': contentType,
-      ...(contentLength !== undefined && { 'content-length': String(contentLength) }),
-    },
+    headers: { 'content-type': contentType, ...headers },
     requestContext: { requestId: 'r' },
     body: Buffer.isBuffer(body) ? body.toString('base64') : body,
     isBase64Encoded: Buffer.isBuffer(body),
@@ -31,6 +29,10 @@ async function respondTo(
   const response = await handlerOf(mediaTypes)(event as never, {} as never);
   return { status: response.statusCode, body: JSON.parse(response.body!) };
 }
+
+const lengthOf = (body: Buffer | string) => ({
+  'content-length': String(Buffer.byteLength(body)),
+});
 
 test('a base64 body is decoded as UTF-8', async () => {
   const { status, body } = await respondTo(Buffer.from('{"title":"é"}'));
@@ -54,6 +56,19 @@ test.each([
   expect(response.body.error).toEqual({ code: 'invalid_json', message });
 });
 
+test('a compressed body is called so, as text in which the gateway replaced bytes', async () => {
+  const sent = gzipSync('{"title":"t"}');
+  const { status, body } = await respondTo(sent.toString(), undefined, undefined, {
+    'content-encoding': 'gzip',
+    ...lengthOf(sent),
+  });
+  const message = 'The body is compressed; send it without Content-Encoding.';
+  expect({ status, error: body.error }).toEqual({
+    status: 400,
+    error: { code: 'invalid_json', message },
+  });
+});
+
 test.each([
   ['text', (body: string) => body],
   ['base64', (body: string) => Buffer.from(body)],
@@ -64,11 +79,11 @@ test.each([
 
 test('bytes that the gateway replaced because they are not UTF-8 are refused', async () => {
   const sent = Buffer.from('{"title":"caf\xe9"}', 'latin1');
-  const asReplaced = await respondTo(sent.toString(), undefined, undefined, sent.length);
+  const asReplaced = await respondTo(sent.toString(), undefined, undefined, lengthOf(sent));
   expect(asReplaced).toMatchObject({ status: 400, body: { error: { message: notUtf8 } } });
   const title = 'caf\ufffd';
   const body = JSON.stringify({ title });
-  const asSent = await respondTo(body, undefined, undefined, Buffer.byteLength(body));
+  const asSent = await respondTo(body, undefined, undefined, lengthOf(body));
   expect(asSent).toEqual({ status: 200, body: { title } });
 });
 

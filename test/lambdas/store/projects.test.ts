@@ -51,7 +51,7 @@ test('find returns the fields that functions need', async () => {
     members: [],
     settings: {
       ...{ name: 'A project', subscriberCap: null, monthlySendCap: 5 },
-      ...{ userIds: 'open', shownSample: 1 },
+      ...{ userIds: 'open', shownSample: 1, events: true },
     },
     vapid: { current: { number: 0, publicKey: 'public' } },
     createdAt: '2026-11-20T12:00:00.000Z',

@@ -24,7 +24,12 @@ const limits: InFlightLimits = {
 
 /** A push service with this many pushes queued, of which some are in flight. */
 function service(queued: number, inFlight: number, its = limits): PushService {
-  const created = new PushService('one', its, () => undefined);
+  const created = new PushService(
+    'one',
+    its,
+    () => undefined,
+    () => {},
+  );
   const pair = { number: 0, ...vapid };
   for (const one of recipientsAt(fcm, queued)) created.add(one, encrypt, pair, 0);
   for (let push = 0; push < inFlight; push += 1) start(created);
