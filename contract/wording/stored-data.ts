@@ -206,8 +206,9 @@ export const storedData = [
     names: [
       ...['<scope>.choice', '<scope>.endpoint', '<scope>.saidAt', '<scope>.registeredAt'],
       ...['<scope>.projectId', '<scope>.baseUrl', '<scope>.applicationServerKey', '<scope>.worker'],
+      '<scope>.events',
     ],
-    what: 'endpoint, user id with signature, channels and language, as registered; when; project, worker',
+    what: 'endpoint, user id with signature, channels and language, as registered; when; project, worker; whether events are off',
     why: 'to register the browser again when something changes',
     exported: inBrowser,
   },
