@@ -150,6 +150,7 @@ export const storedData = [
     why: 'to recognise a repetition',
     kept: `${limits.idempotencyHours} hours`,
     readBy: 'send',
+    ends: 'expires',
     exported: 'a hash leads to nobody',
   },
   {
@@ -208,7 +209,7 @@ export const storedData = [
       ...['<scope>.projectId', '<scope>.baseUrl', '<scope>.applicationServerKey', '<scope>.worker'],
       '<scope>.events',
     ],
-    what: 'endpoint, user id with signature, channels and language, as registered; when; project, worker; whether events are off',
+    what: 'endpoint, user id with signature, channels and language, as registered; when; project, worker; whether it reports events',
     why: 'to register the browser again when something changes',
     exported: inBrowser,
   },
