@@ -12,6 +12,8 @@ export function notificationFunction<
 >(route: Called, host: Host) {
   const { environment, clock, logger, dynamo, settings } = routeFunction(route, host);
   return {
+    logger,
+    dynamo,
     deps: {
       notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
       deliveries: deliveriesOf(dynamo, environment.DELIVERIES_TABLE, host.sleep),

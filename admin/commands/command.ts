@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
+import type { AuditEntry } from '../../lambdas/store/audit.ts';
 import type { Confirmation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { type Paint, type ProgressBar, printable, type Terminal } from '../terminal/terminal.ts';
@@ -17,6 +18,8 @@ export interface Context extends Omit<Connection, 'close'> {
   readonly paint: Paint;
   /** Prints the result: the value as JSON under `--json`; otherwise the text, and whether it was a dry run. */
   print(value: unknown, text: string): void;
+  /** Adds to the entry that the audit gets of this command: to one for each project, if it names some. */
+  note(details: Partial<Pick<AuditEntry, 'projectId' | 'count' | 'subject'>>): void;
   /** A command to type next, for the same stack. */
   next(command: string): string;
   /** @throws {CommandError} unless the operator agrees, or has with `--yes`. */

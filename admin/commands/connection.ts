@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { quotasSchema } from '../../contract/infrastructure/aws-quotas.ts';
@@ -46,6 +48,8 @@ export interface Connection {
   readonly aws: AwsFacts | undefined;
   /** Address at which browsers connect to a push service that the stack accepts. */
   readonly pushService: string;
+  /** Who runs the command: the ARN, or the user of this machine for a local stack. */
+  caller(): Promise<string>;
   close(): void;
 }
 
@@ -89,6 +93,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     aws: undefined,
     service: undefined,
     pushService: pushService.replace(/^http/, 'ws'),
+    caller: async () => userInfo().username,
   });
 }
 
@@ -128,6 +133,10 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     aws,
     service: serviceName,
     pushService: 'wss://push.services.mozilla.com',
+    caller: async () => {
+      const sts = new STSClient(config);
+      return (await sts.send(new GetCallerIdentityCommand({}))).Arn!;
+    },
   });
 }
 

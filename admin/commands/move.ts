@@ -80,9 +80,10 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
     .option('--new-keys', 'make a new secret key, and leave out the members')
     .action((file: string, { newKeys }: { readonly newKeys?: true }) =>
       runOnStack(async (context) => {
-        const { dynamo, tables, print, withBar } = context;
+        const { dynamo, tables, print, withBar, note } = context;
         const read = await readProjectFile(file);
         const { projectId } = read.header;
+        note({ projectId });
         const now = new Date().toISOString();
         const { project, secretKey } = newKeys
           ? withNewKeys(read.project, randomBytes)

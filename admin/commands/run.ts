@@ -7,6 +7,8 @@ import type { ProjectRegistry } from '../project-registry.ts';
 import { confirm } from '../terminal/ask.ts';
 import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { paintFor, printableJson, progressBar, type Terminal } from '../terminal/terminal.ts';
+import { auditCommand } from './audit.ts';
+import { calledAs, recorded } from './audit-entry.ts';
 import type { Context, RunOnStack } from './command.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
@@ -76,15 +78,17 @@ export function runCarillon(
     );
 
   let options: GivenOptions = location;
+  let call: ReturnType<typeof calledAs>;
   program.hook('preAction', (_, command) => {
     options = command.optsWithGlobals();
+    call = calledAs(command);
   });
   const runOnStack: RunOnStack = async (task) => {
     const { yes, dryRun } = options;
     const { close, ...connection } = await connectTo(locationOf(options, stateFile));
     const { registry } = connection;
     const isJson = options.json === true;
-    const context: Context = {
+    const context: Omit<Context, 'note'> = {
       ...connection,
       terminal,
       isJson,
@@ -103,7 +107,7 @@ export function runCarillon(
       },
     };
     try {
-      await task(context);
+      await recorded(context, call, (note) => task({ ...context, note }));
     } catch (error) {
       if (error instanceof ProjectNotFound) {
         throw await withNearest(error, registry, context.next('list'));
@@ -127,6 +131,7 @@ export function runCarillon(
     .addCommand(pauseCommand(runOnStack))
     .addCommand(resumeCommand(runOnStack))
     .addCommand(usersCommand(runOnStack))
+    .addCommand(auditCommand(runOnStack))
     .addCommand(subscriptionsCommand(runOnStack))
     .addCommand(doctorCommand(runOnStack))
     .addCommand(restoreCommand(runOnStack))

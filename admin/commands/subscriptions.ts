@@ -41,7 +41,7 @@ function exportCommand(runOnStack: RunOnStack): Command {
     .argument('[file]', 'file to write; - writes to standard output', '-')
     .option('--yes', 'replace an existing file without asking')
     .action((projectId: string, file: string) =>
-      runOnStack(async ({ registry, dynamo, tables, terminal, print, confirm, withBar }) => {
+      runOnStack(async ({ registry, dynamo, tables, terminal, print, confirm, withBar, note }) => {
         await registry.get(projectId);
         if (file !== '-') await confirmReplacement(file, projectId, confirm);
         const { subscribers } = await registry.usage(projectId);
@@ -58,6 +58,7 @@ function exportCommand(runOnStack: RunOnStack): Command {
           }
           return write(pages(), file, terminal);
         });
+        note({ count: exported });
         if (file === '-') return;
         print(
           { projectId, file, exported },
@@ -193,7 +194,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
         );
       }
       return runOnStack(
-        async ({ registry, dynamo, tables, yes, dryRun, print, confirm, withBar }) => {
+        async ({ registry, dynamo, tables, yes, dryRun, print, confirm, withBar, note }) => {
           const { ref } = await registry.get(projectId);
           const { subscribers } = await registry.usage(projectId);
           const clock = () => new Date();
@@ -220,6 +221,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
           }
           const isDone = dryRun || counted?.removed === 0;
           const { removed, kept } = counted && isDone ? counted : await prune(false);
+          note({ count: removed });
           print(
             { removed, kept },
             `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} ${which}; ` +

@@ -6,6 +6,7 @@ import { unsubscribeSchema } from '../../contract/wire/subscription.ts';
 import { userSchema } from '../../contract/wire/user.ts';
 import { type ExportedMember, storedData } from '../../contract/wording/stored-data.ts';
 import { eraseFound, userSubscriptions } from '../../lambdas/store/audience.ts';
+import { auditSubject } from '../../lambdas/store/audit.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
 import {
   deviceIdOf,
@@ -32,15 +33,15 @@ export function usersCommand(runOnStack: RunOnStack): Command {
 }
 
 /** Whose data: those of a user id, or of one browser. */
-type Person = { readonly userId: string } | { readonly device: string };
+export type Person = { readonly userId: string } | { readonly device: string };
 
-interface PersonOptions {
+export interface PersonOptions {
   readonly device?: string;
   readonly endpoint?: string;
 }
 
 /** Lets a command name a person. @returns what reads the name. */
-function namingPerson(command: Command) {
+export function namingPerson(command: Command) {
   command
     .addArgument(userIdArgument())
     .option(
@@ -133,9 +134,14 @@ function exportCommand(runOnStack: RunOnStack): Command {
   return command.action((userId: string | undefined, options: PersonOptions & ProjectsOptions) => {
     const person = read(userId, options);
     readProjects(options);
-    return runOnStack(async ({ paint, print, ...stack }) => {
+    return runOnStack(async ({ paint, print, note, ...stack }) => {
       const projectIds = await projectIdsOf(stack, options);
       const subscriptions = await subscriptionsIn(stack, projectIds, person);
+      for (const projectId of projectIds) {
+        const subject = auditSubject(await keyedProject(stack, projectId), person);
+        const { length } = subscriptions.filter((one) => one.projectId === projectId);
+        note({ projectId, subject, count: length });
+      }
       print(
         { ...person, projectIds, subscriptions, elsewhere },
         `Stored ${subscriptionsText(subscriptions.length, projectIds, person)}\n` +
@@ -196,14 +202,19 @@ function deleteCommand(runOnStack: RunOnStack): Command {
 }
 
 /** Also what was stored since it was listed. @returns how many subscriptions. */
-async function erase(stack: Stack, projectId: string, person: Person): Promise<number> {
-  const { dynamo, tables } = stack;
-  const project = await keyedProject(stack, projectId);
+async function erase(context: Context, projectId: string, person: Person): Promise<number> {
+  const { dynamo, tables, note } = context;
+  const project = await keyedProject(context, projectId);
+  const subject = auditSubject(project, person);
+  // Also if it fails.
+  note({ projectId, subject });
   const subscriptions = subscriptionStore(dynamo, tables, () => new Date());
   const users = userSubscriptions(dynamo, tables.subscriptions);
   const found = await users.endpointHashes(project, person);
   const userId = 'userId' in person ? person.userId : undefined;
-  return eraseFound(subscriptions, project.ref, userId, found);
+  const count = await eraseFound(subscriptions, project.ref, userId, found);
+  note({ projectId, subject, count });
+  return count;
 }
 
 function projectsOf(found: readonly StoredSubscription[]): readonly string[] {
@@ -290,7 +301,7 @@ function timeText(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
 
-async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {
+export async function keyedProject({ dynamo, tables }: Stack, projectId: string): Promise<Project> {
   const projects = projectStore(dynamo, tables.projects, () => new Date());
   const project = await projects.find(projectId);
   if (project === undefined) throw new ProjectNotFound(projectId);

@@ -8,6 +8,7 @@ export const tableVariables = {
   notifications: 'NOTIFICATIONS_TABLE',
   deliveries: 'DELIVERIES_TABLE',
   rateLimits: 'RATE_LIMITS_TABLE',
+  audit: 'AUDIT_TABLE',
 } as const;
 
 export type TableName = keyof typeof tableVariables;
@@ -29,6 +30,7 @@ export const tableKeys = {
   notifications: { partitionKey: 'projectRef', sortKey: 'notificationId', expires: true },
   deliveries: { partitionKey: 'id', expires: true },
   rateLimits: { partitionKey: 'bucket', expires: true, hasNoRecovery: true },
+  audit: { partitionKey: 'projectId', sortKey: 'at', expires: true },
 } as const satisfies Readonly<Record<TableName, TableKey>>;
 
 export interface TableKey {
@@ -69,8 +71,8 @@ export function outputOf(table: TableName): string {
   return `${constructIdOf(table)}Table`;
 }
 
-/** Names of the tables with items of projects. */
-export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits'>, string>>;
+/** Names of the tables with items of projects: what ends with them. */
+export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits' | 'audit'>, string>>;
 
 /** Tables that a backup has. */
 export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;

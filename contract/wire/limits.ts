@@ -85,6 +85,8 @@ export const limits = {
   notificationRetentionDays: 90,
   /** Days for which the hash of an erased endpoint is stored. */
   erasureDays: 400,
+  /** Days for which it is known who did what. */
+  auditDays: 400,
 } as const;
 
 /** The limits where neither the deployment nor the project sets others. */

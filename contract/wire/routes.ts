@@ -206,7 +206,11 @@ const facts = {
     caller: 'owner',
     role: 'sender',
     action: 'stop notifications',
-    tables: { notifications: ['GetItem'], deliveries: ['BatchGetItem', 'UpdateItem'] },
+    tables: {
+      notifications: ['GetItem'],
+      deliveries: ['BatchGetItem', 'UpdateItem'],
+      audit: ['PutItem'],
+    },
   },
   track: {
     method: 'POST',
@@ -238,6 +242,7 @@ const facts = {
     tables: {
       subscriptions: ['Query byUser', 'DeleteItem', 'PutItem'],
       usage: ['UpdateItem'],
+      audit: ['PutItem'],
     },
   },
 } as const satisfies Readonly<Record<string, BrowserRoute | OwnerRoute>>;

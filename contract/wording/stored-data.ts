@@ -179,6 +179,16 @@ export const storedData = [
     exported: 'it is gone within minutes, and has no user id',
   },
   {
+    where: 'Audit',
+    names: ['by', 'at', 'action', 'count', 'subject', 'failed'],
+    what: 'who did what, and when: ARN of an operator, name of a member; of an erasure or export also a keyed hash of whose',
+    why: 'to know afterwards who did what: `audit`',
+    kept: `${limits.auditDays} days`,
+    readBy: 'the operator',
+    ends: 'expires',
+    exported: 'a hash leads to nobody without the user id: `audit <projectId> <userId>`',
+  },
+  {
     where: 'Projects',
     names: ['members'],
     what: 'names of members, roles, hashes of keys, times',
@@ -331,9 +341,11 @@ export const aboutNobody: Readonly<Record<string, readonly string[]>> = {
     ...['stoppedAt', 'expiresAt'],
   ],
   RateLimits: ['expiresAt'],
+  Audit: ['projectId', 'expiresAt'],
   Log: [
     ...['level', 'message', 'timestamp', 'service', 'request_id', 'function_request_id', '_aws'],
     ...['method', 'project_id', 'status', 'ms', 'code', 'previous_key', 'error', 'slice'],
+    'action',
     ...['failures', 'removals', 'unreached', 'isRead', 'isStopped', 'push_service', 'reason'],
     ...['contradictions', 'route', 'integration_error', 'sampling_rate', 'xray_trace_id'],
     ...Object.values(pushMetrics),

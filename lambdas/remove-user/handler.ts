@@ -6,10 +6,11 @@ import { query } from '../http/read-input.ts';
 import { respond } from '../http/response.ts';
 import { routeFunction } from '../route-function.ts';
 import { eraseFound, personOf, userSubscriptions } from '../store/audience.ts';
+import { auditStore, auditSubject, recorder } from '../store/audit.ts';
 import { subscriptionStore } from '../store/subscriptions.ts';
 
 export function createHandler(host: Host) {
-  const { environment, clock, dynamo, settings } = routeFunction(routes.removeUser, host);
+  const { environment, clock, logger, dynamo, settings } = routeFunction(routes.removeUser, host);
 
   const users = userSubscriptions(dynamo, environment.SUBSCRIPTIONS_TABLE);
   const subscriptions = subscriptionStore(
@@ -18,15 +19,20 @@ export function createHandler(host: Host) {
     clock,
     host.random,
   );
+  const audit = auditStore(dynamo, environment.AUDIT_TABLE, clock, host.randomBytes);
+  const record = recorder(audit, logger);
 
   return ownerChain(settings, async (event) => {
     const { project, signal } = event;
     const { endpoint, ...named } = query(event, removeUserSchema);
     const person = personOf(named, endpoint);
     const found = await users.endpointHashes(project, person, signal);
-    return { userId: person.userId, found };
-  }).handler(async ({ project: { ref }, input: { userId, found }, signal }) => {
-    const removed = await eraseFound(subscriptions, ref, userId, found, signal);
+    return { person, found };
+  }).handler(async ({ project, access, input: { person, found }, signal }) => {
+    const removed = await eraseFound(subscriptions, project.ref, person.userId, found, signal);
+    const { projectId } = project;
+    const subject = auditSubject(project, person);
+    await record(access, { projectId, action: 'removeUser', count: removed, subject }, signal);
     return respond(200, { removed });
   });
 }

@@ -295,6 +295,26 @@ export interface RateLimitItem {
   readonly [ofKey: `key ${string}`]: number;
 }
 
+/** Audit, keyed by `projectId` and `at`; TTL on `expiresAt`: who did what. It outlives its project. Never updated. */
+export interface AuditItem {
+  /** `*`: what was done was not about one project. */
+  readonly projectId: string;
+  /** ISO 8601, and random characters, so that two entries have two keys. */
+  readonly at: string;
+  /** The ARN of the operator, the name of the member, or `secret key`. */
+  readonly by: string;
+  /** The route, or the command with what was chosen: no value that somebody has typed. */
+  readonly action: string;
+  /** Subscriptions or notifications that it was about. */
+  readonly count?: number | undefined;
+  /** Whose data: see `auditSubject`. */
+  readonly subject?: string | undefined;
+  /** It ended with an error, and may have been done in part. */
+  readonly failed?: true | undefined;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
 /**
  * Partitions per project, and parts of its counters of months: a power of 2. One partition key takes 3,000
  * read and 1,000 write units per second; each further one costs a broadcast one Query.
@@ -329,7 +349,7 @@ export function hashOfDevice(project: KeyedProject, deviceId: string): Uint8Arra
 /** A hash of a text that callers choose, which nobody outside can compute. */
 export function keyedHash(
   { internalKey }: KeyedProject,
-  kind: 'device' | 'Idempotency-Key',
+  kind: 'device' | 'Idempotency-Key' | 'audit',
   text: string,
 ): Buffer {
   return createHmac('sha256', internalKey).update(`${kind} ${text}`).digest();

@@ -186,6 +186,7 @@ test('the logical ids of the tables, the address and the alarms’ topic do not 
     ...['AWS::SNS::Topic', 'AWS::SNS::Subscription'],
   ];
   expect(types.flatMap((type) => Object.keys(resources(type)).sort())).toEqual([
+    'AuditTable18A3095C',
     'DeliveriesTable439E74BF',
     'IdentityKeysTable65EABC96',
     'NotificationsTable024CBB72',
@@ -290,8 +291,15 @@ const keysOfTables = {
   NotificationsTable: ['HASH projectRef', 'RANGE notificationId'],
   DeliveriesTable: ['HASH id'],
   RateLimitsTable: ['HASH bucket'],
+  AuditTable: ['HASH projectId', 'RANGE at'],
 };
-const expiring = ['SubscriptionsTable', 'NotificationsTable', 'DeliveriesTable', 'RateLimitsTable'];
+const expiring = [
+  'SubscriptionsTable',
+  'NotificationsTable',
+  'DeliveriesTable',
+  'RateLimitsTable',
+  'AuditTable',
+];
 
 test.each(Object.entries(keysOfTables))('%s has the key %p', (output, keys) => {
   const { KeySchema, AttributeDefinitions } = tablePropertiesOf(output);

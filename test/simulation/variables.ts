@@ -10,6 +10,7 @@ export const variables: Readonly<Record<string, string>> = {
   NOTIFICATIONS_TABLE: tables.notifications,
   DELIVERIES_TABLE: tables.deliveries,
   RATE_LIMITS_TABLE: tables.rateLimits,
+  AUDIT_TABLE: tables.audit,
   DELIVER_FUNCTION: 'deliver',
   AWS_ENDPOINT_URL_LAMBDA: 'https://lambda.example',
   SUBSCRIBER_CAP: '1000000',

@@ -19,7 +19,7 @@ describe('a wrong call', () => {
   it.each([
     [
       [],
-      'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, notifications, pause, resume, users, subscriptions, doctor, restore, tables, export, import, recount.',
+      'Missing command: use one of create, show, list, set, rotate, invite, members, revoke, delete, notifications, pause, resume, users, audit, subscriptions, doctor, restore, tables, export, import, recount.',
     ],
     [['subscriptions'], 'Missing command: use one of import, export, count, prune.'],
     [['crate', 'x'], "Unknown command 'crate'. Did you mean create?"],
