@@ -48,129 +48,129 @@ export interface CarillonProps {
    * nobody.
    * @default false
    */
-  readonly disposable?: boolean;
+  readonly disposable?: boolean | undefined;
   /**
    * What becomes of tables and of the functions' logs when they leave the stack.
    * @default RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, or DESTROY if `disposable`
    */
-  readonly removalPolicy?: RemovalPolicy;
+  readonly removalPolicy?: RemovalPolicy | undefined;
   /**
    * The network in which the functions run. They need DynamoDB, Lambda and the push services in the internet.
    * @default - no network of yours
    */
-  readonly vpc?: ec2.IVpc;
+  readonly vpc?: ec2.IVpc | undefined;
   /** @default - the private subnets of `vpc` */
-  readonly vpcSubnets?: ec2.SubnetSelection;
+  readonly vpcSubnets?: ec2.SubnetSelection | undefined;
   /** @default - a group for all functions, which allows everything outbound */
-  readonly securityGroups?: readonly ec2.ISecurityGroup[];
+  readonly securityGroups?: readonly ec2.ISecurityGroup[] | undefined;
   /**
    * Most subscribers of a project, unless the operator gives it another limit.
    * @default 100000
    */
-  readonly subscriberCap?: number;
+  readonly subscriberCap?: number | undefined;
   /**
    * Most notifications of a project in a month of UTC, unless the operator gives it another limit.
    * @default 10000
    */
-  readonly monthlySendCap?: number;
+  readonly monthlySendCap?: number | undefined;
   /**
    * Requests per minute by address, project and route, unless the operator gives a project another limit.
    * @default 60
    */
-  readonly rateLimitPerMinute?: number;
+  readonly rateLimitPerMinute?: number | undefined;
   /**
    * Pushes per second of one notification.
    * @default 20000
    */
-  readonly pushesPerSecond?: number;
+  readonly pushesPerSecond?: number | undefined;
   /**
    * Origins of further push services, with scheme and port. At most 2,000 characters together.
    * @default - the push services of the known browsers
    */
-  readonly extraPushOrigins?: readonly string[];
+  readonly extraPushOrigins?: readonly string[] | undefined;
   /**
    * Whether to connect to push services over IPv6 if they support it: for a `vpc` with dual-stack subnets.
    * @default false
    */
-  readonly preferIpv6?: boolean;
+  readonly preferIpv6?: boolean | undefined;
   /**
    * Whether the console is served at the API's address.
    * @default true
    */
-  readonly console?: boolean;
+  readonly console?: boolean | undefined;
   /**
    * Address that alarms notify, which AWS asks to confirm, or `none`.
    * @default - alarms notify nobody, with a warning at synthesis
    */
-  readonly alarmEmail?: string;
+  readonly alarmEmail?: string | undefined;
   /**
    * The topic that alarms publish to, in place of `alarmEmail`.
    * @default - a topic for `alarmEmail`
    */
-  readonly alarmTopic?: sns.ITopic;
+  readonly alarmTopic?: sns.ITopic | undefined;
   /** ARN of the topic, in place of `alarmTopic`. It is in the stack's region. */
-  readonly alarmTopicArn?: string;
+  readonly alarmTopicArn?: string | undefined;
   /**
    * Dollars a month, a count: at 80 and 100 % of it AWS notifies `alarmEmail`.
    * @default - no budget
    */
-  readonly monthlyBudget?: number;
+  readonly monthlyBudget?: number | undefined;
   /**
    * The https address of docs/runbook.md. Every alarm links to a section of it.
    * @default - alarms name the section
    */
-  readonly runbookUrl?: string;
+  readonly runbookUrl?: string | undefined;
   /**
    * The API's own domain, in lower case. Needs `certificate`.
    * @default - an address that API Gateway assigns
    */
-  readonly domainName?: string;
+  readonly domainName?: string | undefined;
   /** A certificate for `domainName` in the stack's region. */
-  readonly certificate?: acm.ICertificate;
+  readonly certificate?: acm.ICertificate | undefined;
   /** ARN of the certificate, in place of `certificate`. */
-  readonly certificateArn?: string;
+  readonly certificateArn?: string | undefined;
   /**
    * The zone of Route 53 in which the records for `domainName` are created.
    * @default - you create a record: its value is `domain.regionalDomainName`
    */
-  readonly hostedZone?: route53.IHostedZone;
+  readonly hostedZone?: route53.IHostedZone | undefined;
   /** Id of the hosted zone, in place of `hostedZone`. */
-  readonly hostedZoneId?: string;
+  readonly hostedZoneId?: string | undefined;
   /**
    * The https address of a proxy in front of the API, without a path.
    * @default - the API's own address
    */
-  readonly publicBaseUrl?: string;
+  readonly publicBaseUrl?: string | undefined;
   /**
    * SHA-256 in hex of the secret that the proxy sends. During a rotation of two: at most two.
    * @default - no secret is checked
    */
-  readonly originSecretHashes?: readonly string[];
+  readonly originSecretHashes?: readonly string[] | undefined;
   /**
    * Whether requests without that secret are refused. Needs `originSecretHashes`.
    * @default false
    */
-  readonly requireOriginSecret?: boolean;
+  readonly requireOriginSecret?: boolean | undefined;
   /**
    * Executions at a time that AWS allows the account in the stack's region.
    * @default 1000
    */
-  readonly accountConcurrency?: number;
+  readonly accountConcurrency?: number | undefined;
   /**
    * Events per second that API Gateway accepts from all browsers.
    * @default 5000
    */
-  readonly eventsPerSecond?: number;
+  readonly eventsPerSecond?: number | undefined;
   /**
    * Write capacity, in units per second, at which the event tables start. At least 4,000. It can only be raised.
    * @default - 4,000, as every new table
    */
-  readonly warmWritesPerSecond?: number;
+  readonly warmWritesPerSecond?: number | undefined;
   /**
    * Whether the stack gets the outputs from which the operator's command reads where the service is.
    * @default false
    */
-  readonly exportOutputs?: boolean;
+  readonly exportOutputs?: boolean | undefined;
 }
 
 /**

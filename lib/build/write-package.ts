@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import ts from 'typescript';
@@ -122,32 +122,41 @@ const notPrinted = 'node-do-not-add-exception-line';
  */
 const lineEnd = '\u2028';
 
-/** Writes index.d.ts, and the declarations that it imports. */
+/**
+ * Writes index.d.ts. What the construct's declarations import from other files, names of functions and the like, is written
+ * out: those files import packages that a consumer does not have.
+ */
 function emitTypes(root: string, folder: string): void {
   const entryPoint = join(root, entryPoints['index.js']);
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const types = join(folder, 'types');
   const program = ts.createProgram([entryPoint], {
     ...options,
     incremental: false,
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    rootDir: root,
-    outDir: types,
   });
-  const emitted = new Map<string, string>();
-  program.emit(undefined, (path, text) => emitted.set(resolve(path), text));
-  function write(file: string): void {
-    const text = emitted.get(file)!;
-    ts.sys.writeFile(file, text.replaceAll(/(from '\.{1,2}\/[^']+)\.ts'/g, "$1.js'"));
-    for (const [, imported] of text.matchAll(/from '(\.{1,2}\/[^']+)\.ts'/g)) {
-      write(resolve(dirname(file), `${imported}.d.ts`));
-    }
+  const source = program.getSourceFile(entryPoint)!;
+  const checker = program.getTypeChecker();
+  const imported = checker.getSymbolsInScope(source, ts.SymbolFlags.Alias);
+  const { InTypeAlias, NoTruncation } = ts.TypeFormatFlags;
+  function declarationOf(name: string): string {
+    const symbol = imported.find((one) => one.name === name)!;
+    const type = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(symbol));
+    return `type ${name} = ${checker.typeToString(type, undefined, InTypeAlias | NoTruncation)};`;
   }
-  write(join(types, 'lib/carillon.d.ts'));
-  writeFileSync(join(folder, 'index.d.ts'), "export * from './types/lib/carillon.js';\n");
+  program.emit(source, (_, text) => {
+    const whole = text.replaceAll(
+      /^import (?:type )?\{ (.+) \} from '\..+';$/gm,
+      (_line, names: string) =>
+        names
+          .split(', ')
+          .map((name) => declarationOf(name.replace('type ', '')))
+          .join('\n'),
+    );
+    ts.sys.writeFile(join(folder, 'index.d.ts'), whole);
+  });
 }
 
 /**
