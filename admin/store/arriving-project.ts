@@ -4,12 +4,7 @@ import {
   TransactWriteCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
-import {
-  monthCounter,
-  monthsAround,
-  newParts,
-  newSubscriberParts,
-} from '../../lambdas/store/counters.ts';
+import { monthCounter, monthsAround, newParts } from '../../lambdas/store/counters.ts';
 import {
   cancellationReasons,
   conditionFailed,
@@ -104,7 +99,7 @@ export async function bringProject(
     ExpressionAttributeValues: { ':ref': ref, ':true': true },
   };
   if (!(await takeId())) return 'taken';
-  await putMissing(tables.usage, newSubscriberParts(ref));
+  await putMissing(tables.usage, newParts({ project: ref }));
   // A paused one stays paused.
   const closed = pausedAt === undefined ? [] : monthsAround(clock());
   for (const month of new Set([...months.keys(), ...closed])) {

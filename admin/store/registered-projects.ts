@@ -9,7 +9,7 @@ import {
 import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import type { VapidKeys } from '../../contract/wire/project.ts';
-import { newSubscriberParts } from '../../lambdas/store/counters.ts';
+import { newParts } from '../../lambdas/store/counters.ts';
 import {
   attributeChanges,
   cancellationReasons,
@@ -63,7 +63,7 @@ export class RegisteredProjects {
 
   /**
    * Adds a project with its keys and an empty subscriber counter, in one transaction.
-   * @param cap for which the counter is divided: see {@link newSubscriberParts}.
+   * @param cap for which the counter is divided: see {@link newParts}.
    * @returns the project that has the id already, or `half_removed` if an earlier one is not fully removed: the new
    *   counter would not count its subscriptions. Then nothing is changed.
    */
@@ -81,7 +81,7 @@ export class RegisteredProjects {
       ConditionExpression,
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };
-    const parts = newSubscriberParts(project.ref, 0, cap);
+    const parts = newParts({ project: project.ref }, 0, cap);
     const TransactItems = [
       { Put },
       { Put: { TableName: tables.vapidKeys, Item: vapidKey, ConditionExpression } },

@@ -17,6 +17,7 @@ import {
 import type { SigningProject } from '../../contract/wire/project.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import { contentOf } from '../../contract/wire/send-fields.ts';
+import { type Deadlines, deadlinesOfRequest } from '../deliver/deadlines.ts';
 import type { DeliverDependencies } from '../deliver/deliver.ts';
 import { CurrentProject } from '../deliver/deliver-slice.ts';
 import type { Parts } from '../store/counters.ts';
@@ -75,15 +76,13 @@ export interface SendCall {
 }
 
 /** A call on its way through the steps of a send. */
-export interface Sending {
+export interface Sending extends Deadlines {
   readonly call: SendCall;
   readonly project: CurrentProject;
   readonly notification: NewNotification;
   readonly slices: readonly Slice[];
   /** Epoch ms. See `sendTimeline`. */
-  readonly lastPushAt: number;
   readonly slicesEndAt: number;
-  readonly endsAt: number;
   /** Aborts when the response leaves. */
   readonly signal: AbortSignal;
 }
@@ -112,17 +111,16 @@ export function newSending(
   call: SendCall,
 ): Sending {
   const startedAt = call.startedAt.getTime();
-  const endsAt = startedAt + sendTimeline.endMs;
+  const deadlines = deadlinesOfRequest(startedAt);
   const notification = newNotification(deps, project, call);
   return {
+    ...deadlines,
     call,
     notification,
-    lastPushAt: startedAt + sendTimeline.lastPushMs,
     slicesEndAt: startedAt + sendTimeline.slicesEndMs,
-    endsAt,
     slices: slicesOfNotification(deps, project.projectId, call, notification),
     project: new CurrentProject(deps.projects, deps.clock, project, call.sentAt.getTime()),
-    signal: deps.abortAfter(Math.max(0, endsAt - deps.clock().getTime())),
+    signal: deps.abortAfter(Math.max(0, deadlines.endsAt - deps.clock().getTime())),
   };
 }
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
-import { deadlinesOfRequest, whileTimeIsLeft } from '../deliver/deadlines.ts';
+import { whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { SliceDelivery } from '../deliver/deliver-slice.ts';
 import { type Chunk, Lease } from '../deliver/lease.ts';
 import { finalCounts, freeAt, isOver, type SliceStates } from '../results/summary.ts';
@@ -127,11 +127,10 @@ export class Supervision {
   }
 
   async #deliver(slice: Slice, reading?: Promise<Chunk>): Promise<void> {
-    const { project, call } = this.#sending;
-    const deadlines = deadlinesOfRequest(call.startedAt.getTime());
+    const sending = this.#sending;
     const state = this.#stateOf(slice);
-    const work = { slice, state, by: this.#newLease(), deadlines };
-    const left = await new SliceDelivery(this.#deps, project, work).run(reading);
+    const work = { slice, state, by: this.#newLease(), deadlines: sending };
+    const left = await new SliceDelivery(this.#deps, sending.project, work).run(reading);
     this.#states[slice.slice] = left.state;
     this.#error ??= left.error;
   }

@@ -84,11 +84,11 @@ export function sharesOf(cap: number, parts: number): readonly number[] {
 }
 
 /**
- * The items of a counter whose units are divided evenly.
+ * The items of a counter whose units are divided evenly: of a project's subscribers, if it has no name.
  * @param cap for which they are divided. Undefined: taking the first unit needs three more calls.
  */
 export function newParts(
-  { name, project }: Pick<Counter, 'name' | 'project'>,
+  { name = subscribersName, project }: Partial<Counter> & Pick<Counter, 'project'>,
   units = 0,
   cap?: number | null,
 ): readonly UsageItem[] {
@@ -100,15 +100,6 @@ export function newParts(
     used: shares[part]!,
     ...(cap !== undefined && { cap: storedCap(cap) }),
   }));
-}
-
-/** The subscriber counter of a new project: created and deleted with the project. */
-export function newSubscriberParts(
-  project: ProjectRef,
-  subscribers = 0,
-  cap?: number | null,
-): readonly UsageItem[] {
-  return newParts({ name: subscribersName, project }, subscribers, cap);
 }
 
 function storedCap(cap: number | null): NonNullable<UsageItem['cap']> {

@@ -7,7 +7,7 @@ import { ServiceError } from '../../contract/wire/errors.ts';
 import { routes } from '../../contract/wire/routes.ts';
 import {
   forgetCap,
-  newSubscriberParts,
+  newParts,
   type ReadCap,
   subscriberCounter,
 } from '../../lambdas/store/counters.ts';
@@ -57,7 +57,7 @@ class LockingDatabase {
     this.random = new Random(seed);
     this.scheduler = new Scheduler(Date.UTC(2026, 10, 20), this.random);
     this.memory = new MemoryDatabase({ now: () => this.scheduler.now });
-    for (const part of newSubscriberParts(knownProject.ref, 0, cap)) {
+    for (const part of newParts({ project: knownProject.ref }, 0, cap)) {
       this.memory.put(tables.usage, { ...part });
     }
     const random = () => this.random.next();

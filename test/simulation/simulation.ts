@@ -3,7 +3,7 @@ import type { NotificationResult } from '../../contract/wire/notification.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { getNotification } from '../../lambdas/get-notification/get-notification.ts';
 import type { Host } from '../../lambdas/host.ts';
-import { newSubscriberParts } from '../../lambdas/store/counters.ts';
+import { newParts } from '../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../lambdas/store/deliveries.ts';
 import {
   endpointHash,
@@ -224,7 +224,7 @@ export async function simulate(
         ...(choice.userId && { userSince: 0 }),
       });
     }
-    const parts = newSubscriberParts(ref, subscribers);
+    const parts = newParts({ project: ref }, subscribers);
     for (const part of parts) database.put(tables.usage, { ...part });
   }
 

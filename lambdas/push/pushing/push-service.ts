@@ -84,8 +84,9 @@ export class PushService {
   readonly #queue = new Queue<Push>();
   /** Pushes that were taken, and never sent, or refused by a push service that limits everybody. They go first. */
   readonly #again = new Queue<Push>();
-  #added = 0;
-  #settled = 0;
+  /** Pushes so far, and those of them without an outcome. */
+  added = 0;
+  unsettled = 0;
   /** The number of the furthest push that was sent or settled. */
   #furthest = -1;
   /** What became of its pushes. */
@@ -147,7 +148,8 @@ export class PushService {
 
   /** Queues a push. Its recipient comes after those of earlier calls. */
   add(recipient: Recipient, encrypt: EncryptFor, vapid: VapidPair, wantedAt: number): void {
-    const number = this.#added++;
+    const number = this.added++;
+    this.unsettled += 1;
     this.#queue.add({ recipient, encrypt, number, vapid, wantedAt, attempts: 0, refusals: 0 });
   }
 
@@ -257,19 +259,10 @@ export class PushService {
     this.inFlight -= 1;
   }
 
-  /** Pushes without an outcome. */
-  get unsettled(): number {
-    return this.#added - this.#settled;
-  }
-
-  get added(): number {
-    return this.#added;
-  }
-
   /** A push has its outcome. */
   settled(push: Push): void {
     this.passed(push);
-    this.#settled += 1;
+    this.unsettled -= 1;
   }
 
   /** The bytes of a push are written, or it has its outcome. */

@@ -162,8 +162,6 @@ class RunningPusher {
   /** The pairs of the recipients that were added last. */
   #vapid: VapidPairs<VapidPair> | undefined;
   #inFlight = 0;
-  /** Pushes that are queued, in flight, or waiting for a time. */
-  #unsettled = 0;
   /** Pushes that wait for a time: epoch ms, in steps. One timer serves all of them. */
   readonly #waiting = new Map<number, [PushService, Push][]>();
   #nextDueAt = Number.POSITIVE_INFINITY;
@@ -231,7 +229,6 @@ class RunningPusher {
    */
   add(recipients: readonly Recipient[], vapid: VapidPairs<VapidPair>, readAt: number): void {
     this.#vapid = vapid;
-    this.#unsettled += recipients.length;
     for (const [index, recipient] of recipients.entries()) {
       const encrypt = this.#encrypts[index % this.#encrypts.length]!;
       this.#serviceAt(recipient.origin).add(recipient, encrypt, pairOf(recipient, vapid), readAt);
@@ -321,8 +318,11 @@ class RunningPusher {
   #isBelow(most: number): boolean {
     const now = this.#now();
     if (this.#isOver(now) || this.#isPaused(now)) return false;
-    if (this.#unsettled > sliceSizes.pending) return false;
-    return [...this.#services.values()].every((service) => !service.isBusy(now, most));
+    const services = [...this.#services.values()];
+    const unsettled = services.reduce((sum, service) => sum + service.unsettled, 0);
+    return (
+      unsettled <= sliceSizes.pending && services.every((service) => !service.isBusy(now, most))
+    );
   }
 
   /** Whether nothing is in flight, and nothing will start. */
@@ -565,7 +565,6 @@ class RunningPusher {
         service.gone.otherwise();
         service.addFailed(outcome.reason);
     }
-    this.#unsettled -= 1;
     this.#finishGone(service);
   }
 

@@ -12,7 +12,7 @@ import {
   usersOf,
 } from '../../../lambdas/send/sending.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { newSubscriberParts, sumOf, usedParts, utcMonth } from '../../../lambdas/store/counters.ts';
+import { newParts, sumOf, usedParts, utcMonth } from '../../../lambdas/store/counters.ts';
 import { unavailable } from '../../../lambdas/store/dynamo.ts';
 import {
   endpointHash,
@@ -109,7 +109,7 @@ export function deliverySetup({
   const time = new Scheduler(startMs);
   const database = new MemoryDatabase({ now: () => time.now });
   const dynamo = database.client();
-  for (const part of newSubscriberParts(project.ref, audience.length)) {
+  for (const part of newParts({ project: project.ref }, audience.length)) {
     database.put(tables.usage, { ...part });
   }
   const users = userIds.map((userId) => ({

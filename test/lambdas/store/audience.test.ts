@@ -5,7 +5,7 @@ import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import { type Conditions, conditionsSchema } from '../../../contract/wire/content.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore, seenSince } from '../../../lambdas/store/audience.ts';
-import { newSubscriberParts } from '../../../lambdas/store/counters.ts';
+import { newParts } from '../../../lambdas/store/counters.ts';
 import {
   endpointHash,
   partCount,
@@ -356,7 +356,7 @@ test.each([
   const project = 'shop-1' as ProjectRef;
   let now = 0;
   const memory = new MemoryDatabase({ now: () => now, lagMs: () => lags.shift()! });
-  for (const part of newSubscriberParts(project, 0)) memory.put(tables.usage, { ...part });
+  for (const part of newParts({ project })) memory.put(tables.usage, { ...part });
   const subscriptions = subscriptionStore(memory.client(), tables, () => new Date(now));
   const browser = subscription();
   for (const userId of ['ada', 'bob']) {

@@ -6,7 +6,7 @@ import type { ProjectTables } from '../../../contract/infrastructure/tables.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
-import { newSubscriberParts, usedParts } from '../../../lambdas/store/counters.ts';
+import { newParts, usedParts } from '../../../lambdas/store/counters.ts';
 import { deliveriesOf } from '../../../lambdas/store/deliveries.ts';
 import { endpointHash, positionCount } from '../../../lambdas/store/items.ts';
 import {
@@ -260,6 +260,6 @@ async function copyProject(
   const ref = Item!.ref as ProjectRef;
   database.put(tables.projects, { projectId, ref });
   database.put(tables.vapidKeys, { projectId, privateKey: '' });
-  for (const part of newSubscriberParts(ref)) database.put(tables.usage, { ...part });
+  for (const part of newParts({ project: ref })) database.put(tables.usage, { ...part });
   return ref;
 }

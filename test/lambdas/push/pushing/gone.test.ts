@@ -95,8 +95,3 @@ test('an accepted push ends the mark', async () => {
   expect(counts).toMatchObject({ delivered: 63, failed: 0 });
   expect(marks).toEqual(recipients.map((one) => [one, undefined]));
 });
-
-test('what was removed is counted by push service', async () => {
-  const { counts } = await push(recipientsAt(fcm, 10), (path) => (path.endsWith('0') ? 410 : 201));
-  expect(counts).toMatchObject({ removed: 1, removals: { fcm: 1 } });
-});

@@ -83,17 +83,6 @@ test('what is refused when the time is over is throttled, and the others were no
   expect(new Set(pushes.map(({ path }) => path)).size).toBe(3000 - unreached);
 });
 
-test('a Retry-After beyond the last attempt is not waited for', async () => {
-  const forAnHour: Conduct = { status: 429, headers: { 'retry-after': '3600' } };
-  const { done, time } = deliver({ throttled: 1000, quick: 500 }, () => forAnHour);
-  expect(await done).toMatchObject({
-    delivered: 500,
-    failures: { throttled: 100 },
-    unreached: 900,
-  });
-  expect(time.now).toBeLessThan(5000);
-});
-
 test.each([429, 406])(
   '100 responses of %i in a row pause a push service: then one push asks',
   async (status) => {
