@@ -2,7 +2,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ProjectTables, RestoredTables } from '../contract/infrastructure/tables.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
 import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
-import type { IdentityKeyItem, ProjectItem } from '../lambdas/store/items.ts';
+import type { IdentityKeyItem, ProjectItem, SubscriptionItem } from '../lambdas/store/items.ts';
 import { projectStore } from '../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RandomSource, withNewKeys } from './project-registry.ts';
@@ -287,13 +287,25 @@ export async function restoreProject(
 
   async function wouldArrive(): Promise<Partial<Arrival>> {
     if (state === 'lost') return {};
+    const erasedHashes = new Set<string>();
+    const stored = new WholeProjects(dynamo, tables).erasuresOf(ref);
+    for (const pages of [arriving.erasures(), stored]) {
+      for await (const page of pages) for (const one of page) erasedHashes.add(hashText(one));
+    }
     const source = usable(arriving.project);
-    let created = 0;
-    for await (const _ of source.items()) created += 1;
-    return { created, keyDropped: source.keyDropped };
+    let [created, erased] = [0, 0];
+    for await (const one of source.items()) {
+      if (erasedHashes.has(hashText(one))) erased += 1;
+      else created += 1;
+    }
+    return { created, erased, keyDropped: source.keyDropped };
   }
 
   function usable(to: ConstructorParameters<typeof UsableSubscriptions>[0]) {
     return new UsableSubscriptions(to, arriving.subscriptions, onProgress);
   }
+}
+
+function hashText({ endpointHash }: Pick<SubscriptionItem, 'endpointHash'>): string {
+  return Buffer.from(endpointHash).toString('base64url');
 }

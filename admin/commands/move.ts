@@ -158,7 +158,7 @@ function importText(
     ['Members', names || 'none'],
     [
       'Subscriptions',
-      `${countText(subscriptions)}, also of who has unsubscribed or was erased since`,
+      `${countText(subscriptions)}, also of who has unsubscribed since, or was erased in another stack`,
     ],
     ['Of erased browsers, left out', erased === 0 ? undefined : countText(erased)],
     ['Of a dropped key, left out', keyDropped === 0 ? undefined : countText(keyDropped)],

@@ -6,6 +6,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { countOf, countText } from '../../contract/text/text.ts';
+import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { CommandError } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
@@ -124,9 +125,13 @@ function countCommand(runOnStack: RunOnStack): Command {
         },
         `${table(columnsOf('push service'), byOrigin.slice(0, shownOrigins), paint)}\n` +
           `${table(columnsOf('created from'), latest, paint)}\n` +
-          'If an hour or a push service is junk, count it first:\n\n' +
+          'If the hour with most is junk, or a push service that no browser has, count first:\n\n' +
           prune(`--created-after ${hour} --created-before ${end}`) +
-          prune(`--push-origin ${byOrigin[0]?.[0] ?? 'https://push.example.net'}`),
+          byOrigin
+            .filter(([origin]) => pushServiceOf(origin, []) === undefined)
+            .slice(0, shownHours)
+            .map(([origin]) => prune(`--push-origin ${origin}`))
+            .join(''),
       );
     }),
   );

@@ -19,6 +19,7 @@ import {
 import { newVapidPair } from '../../admin/vapid-pair.ts';
 import { tableKeys, tableNames, tableVariables } from '../../contract/infrastructure/tables.ts';
 import type { SetSettings } from '../../contract/wire/project.ts';
+import { endpointHash } from '../../lambdas/store/items.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import type { TableNames } from '../../local/stack.ts';
@@ -204,6 +205,18 @@ test('the keys that are valid again are listed, and those that ended since and s
   await registry.rotateKey(projectId, randomBytes);
   await registry.rotateIdentityKey(projectId, randomBytes, 0);
   expect(await restore()).toMatchObject([{ validAgain: [], stillRevoked: all }]);
+});
+
+test('a dry run also leaves out who was erased before the project was deleted', async () => {
+  const { projectId, ref, stored0 } = await backUp('shop', 2);
+  await restore();
+  const { registry, subscriptions } = stack();
+  const project = (await stack().find(projectId))!;
+  await subscriptions.erase(ref, undefined, [endpointHash(project, stored0.endpoint.href)]);
+  await registry.remove(projectId);
+  const arrival = { created: 1, erased: 1 };
+  expect(await restore({ dryRun: true })).toMatchObject([arrival]);
+  expect(await restore()).toMatchObject([arrival]);
 });
 
 test('a missing project that keeps its keys sends nothing until it is resumed, if that is asked for', async () => {

@@ -60,7 +60,9 @@ test('an import says how old the file is, whose keys it has, and which limits di
   expect(output).toMatch(/Exported +2026-11-20 08:00 UTC\n/);
   expect(output).toMatch(/Keys +as at that time: also those that ended since\n/);
   expect(output).toMatch(/Members +none\n/);
-  expect(output).toMatch(/Subscriptions +2, also of who has unsubscribed or was erased since\n/);
+  expect(output).toMatch(
+    /Subscriptions +2, also of who has unsubscribed since, or was erased in another stack\n/,
+  );
   expect(output).toMatch(/Subscriber cap +1,000, this deployment's; there 1,000,000\n/);
   expect(output).not.toContain('Requests per minute');
   expect(output).toMatch(/Paused +until you type .* resume site-\d+ --local\n/);

@@ -327,20 +327,24 @@ describe('subscriptions export', () => {
   });
 });
 
-test('subscriptions count shows push services and hours of creation, and how to remove an hour', async () => {
+test('subscriptions count shows push services and hours of creation, and how to remove an hour and a push service of no browser', async () => {
   const createdAt = '2026-11-20T01:59:59.000Z';
   const junk = Array.from({ length: 3 }, () => ({ ...subscriptionJson(), createdAt }));
   await importAll([...junk, { ...subscriptionJson(), createdAt: '2026-11-21T00:00:00.000Z' }]);
+  const stranger = 'https://localhost:4001';
+  const endpoint = `${stranger}/junk`;
+  const later = { ...subscriptionJson(), endpoint, createdAt: '2026-11-22T00:00:00.000Z' };
+  await importAll([later]);
   const count = ['subscriptions', 'count', projectId];
-  const hours = { '2026-11-20T01:00:00Z': 3, '2026-11-21T00:00:00Z': 1 };
+  const hours = { '2026-11-20T01:00:00Z': 3, '2026-11-21T00:00:00Z': 1, '2026-11-22T00:00:00Z': 1 };
   const { pushServices, ...counts } = await operator.runJson(count);
-  expect(counts).toEqual({ subscriptions: 4, hours });
-  expect(Object.values(pushServices)).toEqual([4]);
+  expect(counts).toEqual({ subscriptions: 5, hours });
+  expect(Object.values(pushServices)).toEqual([4, 1]);
   const { output } = await operator.runLocal(count);
-  expect(output).toMatch(/\n2026-11-20T01:00:00Z +3\n2026-11-21T00:00:00Z +1\n/);
+  expect(output).toMatch(/\n2026-11-20T01:00:00Z +3\n2026-11-2\dT00:00:00Z +1\n/);
   const [, prune = ''] = /carillon -- (.+--created-before.+) --local\n/.exec(output)!;
-  expect(await operator.runJson(prune.split(' '))).toMatchObject({ removed: 3, kept: 1 });
-  expect(output).toContain(`--push-origin ${Object.keys(pushServices)[0]} --dry-run --local\n`);
+  expect(await operator.runJson(prune.split(' '))).toMatchObject({ removed: 3, kept: 2 });
+  expect(output.match(/--push-origin \S+/g)).toEqual([`--push-origin ${stranger}`]);
 });
 
 describe('subscriptions prune', () => {
