@@ -311,7 +311,7 @@ export const fieldTexts: TextsOf<typeof sendFields> = {
       '`false`: browsers do not report whether it was shown or clicked, and `shown` and `clicked` are `null`. ' +
       'Always so if the [operator](operating.md#a-sample-of-shown-events) has switched events off.',
     label: 'Shown and clicked are reported',
-    hint: 'Off: nobody learns who has seen it or clicked.',
+    hint: 'Off: neither views nor clicks are counted.',
     browsers: everywhere,
   },
   userIds: {
