@@ -3,6 +3,7 @@ import { type Host, lambda } from '../host.ts';
 import { ownerChain } from '../http/chain.ts';
 import { respond } from '../http/response.ts';
 import { notificationFunction } from '../notification-function.ts';
+import { readableBy } from '../results/notification-result.ts';
 import { getNotification } from './get-notification.ts';
 
 export function createHandler(host: Host) {
@@ -10,9 +11,9 @@ export function createHandler(host: Host) {
 
   return ownerChain(settings, ({ project, ids, signal }) =>
     getNotification(deps, project, ids.notificationId, signal),
-  ).handler(async ({ project, input: notification }) => {
+  ).handler(async ({ project, access, input: notification }) => {
     checker.notification(project.projectId, notification.id, notification);
-    return respond(200, notification);
+    return respond(200, readableBy(access, notification));
   });
 }
 

@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/wire/errors.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
 import type { Project } from '../../contract/wire/project.ts';
+import type { Access } from '../../contract/wire/routes.ts';
 import type { Delivery, ReadDeliveries } from '../store/deliveries.ts';
 import type { Division } from '../store/items.ts';
 import {
@@ -79,6 +80,21 @@ export function notificationResult(
     clicked: content.events === false ? null : clicked,
     ...(shownSample === undefined ? {} : { shownSample }),
   };
+}
+
+/**
+ * What a role reads of a notification: a viewer not what a send to users opens or carries, which may be about one person. At
+ * every depth: buttons and translations have URLs too.
+ */
+export function readableBy({ role }: Access, result: NotificationResult): NotificationResult {
+  const isToUsers = result.audience !== 'everyone' && result.audience.users !== undefined;
+  if (role !== 'viewer' || !isToUsers) return result;
+  // A translation may be for the language `tag`: its value is no text.
+  const isHidden = (name: string, value: unknown) =>
+    name === 'data' || (['url', 'tag'].includes(name) && typeof value === 'string');
+  return JSON.parse(
+    JSON.stringify(result, (name, value) => (isHidden(name, value) ? undefined : value)),
+  );
 }
 
 function audienceOf({ users, conditions }: Division): NotificationResult['audience'] {

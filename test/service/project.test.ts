@@ -130,6 +130,33 @@ describe.each(['viewer', 'sender'] as const)('a %s', (role) => {
   );
 });
 
+test('a viewer does not read what a send to users opens or carries', async () => {
+  const [viewer, sender] = [await invite('viewer'), await invite('sender', 'Bob')];
+  const url = 'https://www.example.com/order/7';
+  const personal = {
+    ...{ title: 'T', url, tag: 'order-7', data: { order: 7 }, translations: { de: { url } } },
+    actions: [{ action: 'open', title: 'Open', url }],
+  };
+  const toUsers = await service.send(project, { ...personal, userIds: ['ada'] });
+  const toAll = await service.send(project, personal);
+  for (const owner of [viewer, sender, project]) {
+    for (const { body } of [toUsers, toAll]) {
+      const parameters = { notificationId: body.id };
+      const one = await callWithValidRequest(service, owner, 'getNotification', { parameters });
+      const list = await callWithValidRequest<NotificationList>(
+        service,
+        owner,
+        'listNotifications',
+      );
+      const listed = list.body.notifications.find(({ id }) => id === body.id);
+      expect(listed).toEqual(one.body);
+      const isHidden = owner === viewer && body === toUsers.body;
+      expect(listed).toMatchObject(isHidden ? { title: 'T' } : personal);
+      if (isHidden) expect(JSON.stringify(listed)).not.toMatch(/order/);
+    }
+  }
+});
+
 test('the project says whose key the request has', async () => {
   const read = async (owner: ProjectCredentials) => {
     const { body } = await callWithValidRequest<ProjectResult>(service, owner, 'getProject');
