@@ -1,6 +1,7 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, type DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sliceTimeline } from '../contract/infrastructure/delivery.ts';
 import type { ProjectTables } from '../contract/infrastructure/tables.ts';
+import { limits } from '../contract/wire/limits.ts';
 import type { NotificationResult } from '../contract/wire/notification.ts';
 import { isInProgress } from '../contract/wire/notification-status.ts';
 import type { ProjectRef } from '../contract/wire/project.ts';
@@ -9,14 +10,28 @@ import {
   isKept,
   notificationResult,
 } from '../lambdas/results/notification-result.ts';
+import { isOver } from '../lambdas/results/summary.ts';
 import { stopNotification } from '../lambdas/stop-notification/stop-notification.ts';
 import { type Delivery, deliveriesOf } from '../lambdas/store/deliveries.ts';
-import { notificationStore, type StoredNotification } from '../lambdas/store/notifications.ts';
+import {
+  type DeletedItem,
+  eventCounterId,
+  type SliceItem,
+  sliceId,
+} from '../lambdas/store/items.ts';
+import {
+  expiryOf,
+  notificationStore,
+  type StoredNotification,
+} from '../lambdas/store/notifications.ts';
 import { type StoredSlice, sliceStore } from '../lambdas/store/slices.ts';
 
 /** Ms after which no function works on a notification any more: one that is dropped late, and then runs as long as it may. */
 const longestDeliveryMs =
   sliceTimeline.startWithinMs + sliceTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
+
+/** As long as a key is recognised. The clocks of functions may differ. */
+const deletedForSeconds = (limits.idempotencyHours + 1) * 60 * 60;
 
 /** Notifications that are read at once. */
 const pageLength = 50;
@@ -87,7 +102,39 @@ export function sentNotifications(
       const { notification, delivery } = await stopNotification(deps, { ref }, found);
       return resultOf(notification, delivery);
     },
+
+    /**
+     * What deletes content and counts of a notification. Repeat it after an interruption: the notification goes last.
+     * Undefined: functions work on it, or a repeated request could continue it.
+     * @throws {ServiceError} `notification_not_found`.
+     */
+    async deletionOf(id: string): Promise<(() => Promise<void>) | undefined> {
+      const { notification, delivery } = await findNotification(deps, { ref }, id);
+      const isAllOver = delivery.slices.every((slice) => isOver(slice, clock()));
+      return isAllOver ? () => deleteOver(notification) : undefined;
+    },
   };
+
+  async function deleteOver({ id, division, sentAt }: StoredNotification): Promise<void> {
+    const { slices, countersPerSlice } = division;
+    for (let slice = 0; slice < slices; slice += 1) {
+      // In its place, so that no request that has read the notification delivers the slice again.
+      const ended = 'cancelled';
+      const Item: SliceItem = { id: sliceId(id, slice), ended, expiresAt: expiryOf(sentAt) };
+      await dynamo.send(new PutCommand({ TableName: tables.deliveries, Item }));
+    }
+    for (let counter = 0; counter < slices * countersPerSlice; counter += 1) {
+      const Key = { id: eventCounterId(id, counter) };
+      await dynamo.send(new DeleteCommand({ TableName: tables.deliveries, Key }));
+    }
+    const Item: DeletedItem = {
+      projectRef: ref,
+      notificationId: id,
+      deleted: true,
+      expiresAt: Math.floor(sentAt.getTime() / 1000) + deletedForSeconds,
+    };
+    await dynamo.send(new PutCommand({ TableName: tables.notifications, Item }));
+  }
 
   function resultOf(notification: StoredNotification, delivery: Delivery): SentNotification {
     const result = notificationResult(notification, delivery, clock());

@@ -10,6 +10,7 @@ import {
   deliveryVerdict,
   removedText,
 } from '../../contract/wording/delivery-verdict.ts';
+import { CommandError } from '../errors.ts';
 import {
   type SentNotification,
   type SentNotifications,
@@ -29,9 +30,10 @@ import {
 
 export function notificationsCommand(runOnStack: RunOnStack): Command {
   return new Command('notifications')
-    .description('Lists what a project sends and has sent, and stops it. Needs no key.')
+    .description('Lists what a project sends and has sent, stops it, and deletes it. Needs no key.')
     .addCommand(listCommand(runOnStack))
-    .addCommand(stopCommand(runOnStack));
+    .addCommand(stopCommand(runOnStack))
+    .addCommand(deleteCommand(runOnStack));
 }
 
 /** Notifications that are listed beside those that are being sent. */
@@ -140,6 +142,42 @@ function stopCommand(runOnStack: RunOnStack): Command {
       );
     });
   });
+}
+
+function deleteCommand(runOnStack: RunOnStack): Command {
+  const id = '0199f3c1-6d5e-7b1a-9c53-0a4f6d2e8b71';
+  const command = projectCommand(
+    'delete',
+    'Deletes the content and the counts of a notification that is over. Browsers that show it keep showing it.',
+    `my-site ${id}`,
+  )
+    .addArgument(new Argument('<id>', 'id of the notification').argParser(readNotificationId))
+    .option('--yes', 'delete without asking for confirmation');
+  return command.action((projectId: string, id: string) =>
+    runOnStack(async (context) => {
+      const sent = await sentBy(context, projectId);
+      const { title } = await sent.find(id);
+      const name = `"${truncate(printable(title), 60)}" (${id})`;
+      const remove = await sent.deletionOf(id);
+      if (remove === undefined) {
+        const stop = context.next(`notifications stop ${projectId} ${id}`);
+        throw new CommandError(
+          'notification_not_over',
+          `${name} is not over, or a repeated request could continue it. Stop it first: ${stop}`,
+        );
+      }
+      await context.confirm({
+        effect: `permanently deletes content and counts of ${name}`,
+        expected: projectId,
+        refusal: 'Nothing was deleted.',
+      });
+      await remove();
+      context.print(
+        { projectId, id, deleted: true },
+        `Deleted ${name}. The recovery of the tables keeps it for up to 35 days; nobody can delete it there.\n`,
+      );
+    }),
+  );
 }
 
 /** @throws {InvalidArgumentError} */

@@ -54,6 +54,10 @@ export const errorTable = {
     status: 410,
     meaning: 'The owner has erased this browser: it comes back only when its visitor subscribes.',
   },
+  notification_deleted: {
+    status: 410,
+    meaning: 'The notification of this `Idempotency-Key` was sent, and then deleted.',
+  },
   payload_too_large: {
     status: 413,
     meaning: 'The body is too long, or the notification does not fit one encrypted push message.',

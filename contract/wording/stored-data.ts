@@ -34,7 +34,7 @@ const notification = {
   where: 'Notifications',
   kept: `${limits.notificationRetentionDays} days`,
   readBy: 'keys of the project',
-  ends: 'expires',
+  ends: 'expires, or `notifications delete`',
 } as const satisfies Place;
 
 const delivery = { ...notification, where: 'Deliveries' } as const satisfies Place;
@@ -150,6 +150,7 @@ export const storedData = [
     why: 'to recognise a repetition',
     kept: `${limits.idempotencyHours} hours`,
     readBy: 'send',
+    ends: 'expires',
     exported: 'a hash leads to nobody',
   },
   {
@@ -330,6 +331,7 @@ export const aboutNobody: Readonly<Record<string, readonly string[]>> = {
   Notifications: [
     ...['projectRef', 'notificationId', 'expiresAt', 'test', 'subscribers', 'slices'],
     ...['countersPerSlice', 'shownSample', 'extraOrigins', 'respondedAsync', 'cancelled'],
+    'deleted',
     ...['sendId', 'ownedBy', 'ownedAt'],
   ],
   Deliveries: [

@@ -140,7 +140,12 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   const stored = await retried((signal) =>
     deps.notifications.find(project, earlier.sendId, signal),
   );
-  if (stored === undefined) throw requestInProgress(1);
+  if (stored === undefined) {
+    const wasDeleted = await retried((signal) =>
+      deps.notifications.wasDeleted(project, earlier.sendId, signal),
+    );
+    throw wasDeleted ? notificationDeleted() : requestInProgress(1);
+  }
   const continued = sendingOf(deps, sending, stored);
   const numbers = continued.slices.map(({ slice }) => slice);
   const states = await retried((signal) => deps.slices.find(stored.id, numbers, signal));
@@ -316,6 +321,13 @@ function beingCounted(): ServiceError {
     'unavailable',
     'The notifications of this project are being counted; nothing was sent. Try again in some seconds.',
     { retryAfterSeconds: 5 },
+  );
+}
+
+function notificationDeleted(): ServiceError {
+  return new ServiceError(
+    'notification_deleted',
+    'This notification was sent, and then deleted. It is not sent again; use a new key for a new notification.',
   );
 }
 

@@ -40,7 +40,7 @@ import type { SliceStarter } from './invoker.ts';
 
 export interface SendDependencies extends DeliverDependencies {
   readonly sends: SendStore;
-  readonly notifications: Pick<NotificationStore, 'find'>;
+  readonly notifications: Pick<NotificationStore, 'find' | 'wasDeleted'>;
   readonly starter: SliceStarter;
   readonly newId: (time: Date) => string;
   /** Most notifications per month where the project sets no cap. */

@@ -197,6 +197,15 @@ export interface CancelledItem {
   readonly expiresAt: number;
 }
 
+/** In Notifications, in place of one that the operator has deleted, while a request with its key may be repeated. */
+export interface DeletedItem {
+  readonly projectRef: ProjectRef;
+  readonly notificationId: string;
+  readonly deleted: true;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
+}
+
 /** Also in Notifications, under {@link idempotencyId}: the requests that used an `Idempotency-Key`. */
 export interface IdempotencyItem {
   readonly projectRef: ProjectRef;

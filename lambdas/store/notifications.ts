@@ -59,13 +59,26 @@ export function notificationStore(dynamo: DynamoDBDocumentClient, table: string)
         }),
         { abortSignal },
       );
-      return Item === undefined || 'cancelled' in Item
-        ? undefined
-        : fromItem(Item as NotificationItem);
+      // It may have been cancelled or deleted.
+      return Item?.content === undefined ? undefined : fromItem(Item as NotificationItem);
+    },
+
+    /** Whether a notification that {@link find} does not find was deleted. */
+    async wasDeleted(
+      project: ProjectRef,
+      notificationId: string,
+      abortSignal?: AbortSignal,
+    ): Promise<boolean> {
+      const Key = { projectRef: project, notificationId };
+      const { Item } = await dynamo.send(
+        new GetCommand({ TableName: table, Key, ConsistentRead: true }),
+        { abortSignal },
+      );
+      return Item?.deleted === true;
     },
 
     /**
-     * Reads the notifications of a project, the newest first. Cancelled ones are left out.
+     * Reads the notifications of a project, the newest first. Cancelled and deleted ones are left out.
      * @param limit how many, unless there are fewer.
      * @param from the id of the first one, or of any later position in their order.
      */

@@ -2,9 +2,11 @@ import { DeleteCommand, ScanCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import { sliceId } from '../../lambdas/store/items.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
+import { readTable } from '../fixtures/read-table.ts';
 import type { ProjectCredentials } from '../fixtures/service.ts';
 import { type ServiceOperator, startServiceOperator } from '../fixtures/service-operator.ts';
 import { until } from '../fixtures/until.ts';
+import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
 /** What an operator does about a wrong broadcast, without a key of its project. */
 
@@ -224,4 +226,68 @@ test.each([
   const { projectId } = await operator.service.createProject();
   const stopped = await operator.run(['notifications', 'stop', projectId, ...args]);
   expect(stopped).toMatchObject({ code, messages: expect.stringMatching(message) });
+});
+
+describe('notifications delete', () => {
+  const send = { title: 'Your test result, Ada', userIds: ['ada'] };
+  const key = { 'idempotency-key': 'result-of-ada' };
+
+  test('deletes content and counts, and a repetition with the same key is never sent again', async () => {
+    const { service } = operator;
+    const project = await service.createProject();
+    const { projectId } = project;
+    const browser = await service.subscribe(project, 'ada');
+    const { id } = (await service.send(project, send, key)).body;
+    await browser.show();
+    const remove = ['notifications', 'delete', projectId, id];
+    const { code, output } = await operator.run([...remove, '--yes']);
+    expect({ code, output }).toEqual({
+      code: 0,
+      output:
+        `Deleted "Your test result, Ada" (${id}). The recovery of the tables keeps it for up to 35 days; ` +
+        'nobody can delete it there.\n',
+    });
+
+    const { NOTIFICATIONS_TABLE, DELIVERIES_TABLE } = service.stack.dynamodb.tables;
+    const items = await Promise.all(
+      [NOTIFICATIONS_TABLE, DELIVERIES_TABLE].map((table) => readTable(service.dynamo, table)),
+    );
+    const left = items.flat().filter((item) => Object.values(item).join(' ').includes(id));
+    const expiresAt = expect.any(Number);
+    expect(left.filter(({ sendId }) => sendId === undefined)).toEqual([
+      { projectRef: project.ref, notificationId: id, deleted: true, expiresAt },
+      { id: `${id}/0`, ended: 'cancelled', expiresAt },
+    ]);
+    const repeated = await service.send(project, send, key);
+    expect(repeated).toMatchObject({
+      status: 410,
+      body: { error: { code: 'notification_deleted' } },
+    });
+    expect(browser.messages).toHaveLength(1);
+    const read = await callWithValidRequest(service, project, 'getNotification', {
+      parameters: { projectId, notificationId: id },
+    });
+    expect(read.status).toBe(404);
+    const late = await callWithValidRequest(service, project, 'track', {
+      parameters: { projectId, notificationId: id },
+    });
+    expect(late.status).toBe(404);
+    const { messages } = await operator.run([...remove, '--yes']);
+    expect(messages).toContain('has sent no notification with this id');
+  });
+
+  test('refuses a notification that a function may work on, until it is stopped', async () => {
+    const { project, browsers } = await projectWithBrowsers(100);
+    const { projectId } = project;
+    const sending = operator.service.send(project, { title: 'Wrong' });
+    await until('some pushes arrive', () => received(browsers) >= 3);
+    const { result } = await runJson(['notifications', 'list', projectId]);
+    const [{ id }] = result;
+    const remove = ['notifications', 'delete', projectId, id, '--yes'];
+    const refused = await operator.run(remove);
+    expect(refused).toMatchObject({ code: 1, messages: expect.stringMatching(/Stop it first: /) });
+    await runJson(['notifications', 'stop', projectId, id]);
+    expect((await sending).status).toBe(201);
+    expect(await operator.run(remove)).toMatchObject({ code: 0 });
+  });
 });

@@ -61,7 +61,7 @@ export const send: Operation = {
   },
   errors: [
     ...(['project_paused', 'request_in_progress', 'idempotency_key_reused'] as const),
-    ...(['send_cap_reached', 'outcome_unknown'] as const),
+    ...(['notification_deleted', 'send_cap_reached', 'outcome_unknown'] as const),
   ],
   responses: {
     201: {
