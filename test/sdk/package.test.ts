@@ -86,7 +86,7 @@ describe('installed into a new project', () => {
       const { delivered } = await carillon.send({ title: 'Hello', userIds: ['ada'] });
       const { status } = await carillon.send({ title: 'Hello' }, { respondAsync: true });
       const { shown, failures } = await carillon.notification('an-id');
-      const counts: number[] = [delivered, shown, failures?.throttled ?? 0];
+      const counts: number[] = [delivered, shown ?? 0, failures?.throttled ?? 0];
       const isSending: boolean = status === 'sending';
       const isDenied: boolean = error.code === 'permission_denied';
       return { counts, isSending, isDenied };
