@@ -145,7 +145,7 @@ const conflictDelaysMs = [20, 40, 80, 160, 320, 640, 800, 1000, 1000];
  * Retries of a request that anybody can make. With more of them, a flood of requests that conflict keeps as many
  * functions busy as the account has.
  */
-export const browserConflictRetries = 3;
+export const browserConflictRetries = 4;
 
 /** Cancellation reasons that are not failed conditions. */
 const transientReasons = new Set([
