@@ -124,6 +124,7 @@ export const storedData = [
   },
   {
     ...notification,
+    readBy: 'keys of the project; a viewer’s without `data`, `tag`, `url` of sends to users',
     names: ['content', 'conditions'],
     what: 'title, text, URLs and `data` as sent, which may name a person; placeholders, not their values; channels and languages sent to',
     why: 'to deliver it, and to show what was sent',
@@ -146,7 +147,7 @@ export const storedData = [
   {
     ...notification,
     names: ['requestHash'],
-    what: 'keyed hash of a request with an `Idempotency-Key`',
+    what: 'keyed hash of a request, and of its `Idempotency-Key`',
     why: 'to recognise a repetition',
     kept: `${limits.idempotencyHours} hours`,
     readBy: 'send',
@@ -181,7 +182,7 @@ export const storedData = [
   {
     where: 'Audit',
     names: ['by', 'at', 'action', 'count', 'subject', 'failed'],
-    what: 'who did what, and when: ARN of an operator, name of a member; of an erasure or export also a keyed hash of whose',
+    what: 'who did what, and when: ARN of an operator, name of a member, or that the secret key was used; of an erasure or export also a keyed hash of whose',
     why: 'to know afterwards who did what: `audit`',
     kept: `${limits.auditDays} days`,
     readBy: 'the operator',
