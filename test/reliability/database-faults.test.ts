@@ -90,7 +90,7 @@ describe('a transient database fault does not reach the caller', () => {
 
 // With the ten attempts of other functions, a flood would keep a thousand of these busy.
 test.each(['subscribe', 'unsubscribe'] as const)(
-  'four conflicts of a transaction are unavailable in a request of a browser: %s',
+  'five conflicts of a transaction are unavailable in a request of a browser: %s',
   async (name) => {
     const browser = await subscriberOf('ada');
     let conflicts = 0;
@@ -103,7 +103,7 @@ test.each(['subscribe', 'unsubscribe'] as const)(
     const { status, headers } = await call(name, used);
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('1');
-    expect(conflicts).toBe(4);
+    expect(conflicts).toBe(5);
   },
 );
 

@@ -98,17 +98,20 @@ function createdIsFinal(report: Report): Verdict[] {
   });
 }
 
-/** A 201 has attempted somebody, unless nobody was there or it was stopped. */
+/** A 201 has attempted somebody, unless nobody was there or it was stopped: one that was interrupted stays so. */
 function createdHasAttempted(report: Report): Verdict[] {
-  return created(report).map(({ body: { attempted, unreached = 0, status }, call }) => {
+  return created(report).map(({ body: { id, attempted, unreached = 0, status }, call, at }) => {
     const { userIds, recipients, channels, seenWithinDays } = call.request;
     const isOfUsers = userIds !== undefined || recipients !== undefined;
     // A chunk is smaller than all devices of a user here, and conditions hold of none that it has.
     if (attempted === 0 && isOfUsers && (channels ?? seenWithinDays) !== undefined) {
       return nothing('nobody met the conditions');
     }
+    const isStopped =
+      status === 'stopped' ||
+      report.stops.some((stop) => stop.notification.id === id && stop.at <= at);
     return verdict(
-      attempted > 0 || unreached === 0 || status === 'stopped',
+      attempted > 0 || unreached === 0 || isStopped,
       () => `${call.requestId}: 201, and nobody of ${unreached} was attempted`,
     );
   });
