@@ -1,8 +1,9 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import type { ProjectTables, RestoredTables } from '../contract/infrastructure/tables.ts';
+import { encodeBase64url } from '../contract/wire/fields.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
 import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
-import type { IdentityKeyItem, ProjectItem, SubscriptionItem } from '../lambdas/store/items.ts';
+import type { IdentityKeyItem, ProjectItem } from '../lambdas/store/items.ts';
 import { projectStore } from '../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RandomSource, withNewKeys } from './project-registry.ts';
@@ -290,12 +291,13 @@ export async function restoreProject(
     const erasedHashes = new Set<string>();
     const stored = new WholeProjects(dynamo, tables).erasuresOf(ref);
     for (const pages of [arriving.erasures(), stored]) {
-      for await (const page of pages) for (const one of page) erasedHashes.add(hashText(one));
+      for await (const page of pages)
+        for (const one of page) erasedHashes.add(encodeBase64url(one.endpointHash));
     }
     const source = usable(arriving.project);
     let [created, erased] = [0, 0];
     for await (const one of source.items()) {
-      if (erasedHashes.has(hashText(one))) erased += 1;
+      if (erasedHashes.has(encodeBase64url(one.endpointHash))) erased += 1;
       else created += 1;
     }
     return { created, erased, keyDropped: source.keyDropped };
@@ -304,8 +306,4 @@ export async function restoreProject(
   function usable(to: ConstructorParameters<typeof UsableSubscriptions>[0]) {
     return new UsableSubscriptions(to, arriving.subscriptions, onProgress);
   }
-}
-
-function hashText({ endpointHash }: Pick<SubscriptionItem, 'endpointHash'>): string {
-  return Buffer.from(endpointHash).toString('base64url');
 }

@@ -16,6 +16,7 @@ import { type Delivery, deliveriesOf } from '../lambdas/store/deliveries.ts';
 import {
   type DeletedItem,
   eventCounterId,
+  expiryAfterHours,
   type SliceItem,
   sliceId,
 } from '../lambdas/store/items.ts';
@@ -31,7 +32,7 @@ const longestDeliveryMs =
   sliceTimeline.startWithinMs + sliceTimeline.timeoutMs + sliceTimeline.clockDifferenceMs;
 
 /** As long as a key is recognised. The clocks of functions may differ. */
-const deletedForSeconds = (limits.idempotencyHours + 1) * 60 * 60;
+const deletedForHours = limits.idempotencyHours + 1;
 
 /** Notifications that are read at once. */
 const pageLength = 50;
@@ -131,7 +132,7 @@ export function sentNotifications(
       projectRef: ref,
       notificationId: id,
       deleted: true,
-      expiresAt: Math.floor(sentAt.getTime() / 1000) + deletedForSeconds,
+      expiresAt: expiryAfterHours(sentAt, deletedForHours),
     };
     await dynamo.send(new PutCommand({ TableName: tables.notifications, Item }));
   }

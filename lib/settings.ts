@@ -270,7 +270,7 @@ function mistakesIn(
 
 /**
  * The settings of a stage, as they are written. `eu.domainName` is the `domainName` of the stage `eu` only. An empty value
- * is as absent.
+ * counts as none.
  */
 export function settingsOfStage(
   written: Readonly<Record<string, unknown>>,

@@ -6,7 +6,12 @@ import type { Context } from './command.ts';
 
 /** What leaves no entry: it changes nothing, and gives nobody's data away. */
 export const unrecordedCommands: readonly string[] = [
-  ...['show', 'list', 'members', 'notifications list', 'doctor', 'audit'],
+  'show',
+  'list',
+  'members',
+  'notifications list',
+  'doctor',
+  'audit',
 ];
 
 /** The project of entries that are not about one project. */
@@ -39,12 +44,18 @@ export function pathOf(command: Command): string {
   return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name();
 }
 
+/** Errors of commands that have done nothing. */
+const unchangedCodes = [
+  'project_not_found',
+  'not_confirmed',
+  'confirmation_needed',
+  'nobody_found',
+];
+
 /** Whether a failed command may have done something. */
 function mayHaveChanged(error: unknown): boolean {
   const { code } = error as Partial<CommandError>;
-  return ![
-    ...['project_not_found', 'not_confirmed', 'confirmation_needed', 'nobody_found'],
-  ].includes(code!);
+  return !unchangedCodes.includes(code!);
 }
 
 /**

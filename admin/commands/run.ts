@@ -9,7 +9,7 @@ import { runCommandLine, withExamples } from '../terminal/command-line.ts';
 import { paintFor, printableJson, progressBar, type Terminal } from '../terminal/terminal.ts';
 import { auditCommand } from './audit.ts';
 import { calledAs, recorded } from './audit-entry.ts';
-import type { Context, RunOnStack } from './command.ts';
+import { allProjectIds, type Context, type RunOnStack } from './command.ts';
 import { connect, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
@@ -155,9 +155,7 @@ async function withNearest(
   registry: ProjectRegistry,
   listCall: string,
 ): Promise<ProjectNotFound> {
-  const ids: string[] = [];
-  for await (const project of registry.list()) ids.push(project.projectId);
-  const nearest = nearestName(projectId, ids);
+  const nearest = nearestName(projectId, await allProjectIds({ registry }));
   const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   return new ProjectNotFound(projectId, `${question} See all with: ${listCall}`);
 }

@@ -82,7 +82,7 @@ export async function readLimits(
 /**
  * The version of `cdk bootstrap` that was run in this account and region, whatever its stack is called.
  * @param parameter of SSM in which the bootstrap stack stores its version.
- * @returns undefined if there is none.
+ * @returns undefined if it was never run there.
  */
 export async function readBootstrapVersion(
   parameter: string,

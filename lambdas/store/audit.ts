@@ -1,9 +1,10 @@
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { type DynamoDBDocumentClient, PutCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { encodeBase64url } from '../../contract/wire/fields.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { Access } from '../../contract/wire/routes.ts';
 import type { Person } from './audience.ts';
-import { type AuditItem, type KeyedProject, keyedHash } from './items.ts';
+import { type AuditItem, expiryAfterHours, type KeyedProject, keyedHash } from './items.ts';
 
 /** Something that was done, and whose work it was. */
 export type AuditEntry = Omit<AuditItem, 'expiresAt'>;
@@ -23,8 +24,8 @@ export function auditStore(
       const now = clock();
       const Item: AuditItem = {
         ...entry,
-        at: `${now.toISOString()} ${Buffer.from(randomBytes(6)).toString('base64url')}`,
-        expiresAt: Math.floor(now.getTime() / 1000) + limits.auditDays * 24 * 60 * 60,
+        at: `${now.toISOString()} ${encodeBase64url(randomBytes(6))}`,
+        expiresAt: expiryAfterHours(now, limits.auditDays * 24),
       };
       await dynamo.send(new PutCommand({ TableName: table, Item }), { abortSignal });
     },

@@ -315,6 +315,11 @@ export interface AuditItem {
   readonly expiresAt: number;
 }
 
+/** The time from which DynamoDB may delete an item: epoch seconds. */
+export function expiryAfterHours(time: Date, hours: number): number {
+  return Math.floor(time.getTime() / 1000) + hours * 60 * 60;
+}
+
 /**
  * Partitions per project, and parts of its counters of months: a power of 2. One partition key takes 3,000
  * read and 1,000 write units per second; each further one costs a broadcast one Query.

@@ -13,6 +13,7 @@ import {
   type Division,
   type EventCounterItem,
   eventCounterId,
+  expiryAfterHours,
   type NotificationItem,
   type StoredContent,
 } from './items.ts';
@@ -23,8 +24,7 @@ export const notSent = 'attribute_not_exists(content)';
 
 /** Epoch seconds at which a notification and the items of its delivery are deleted. */
 export function expiryOf(sentAt: Date): number {
-  const daySeconds = 24 * 60 * 60;
-  return Math.floor(sentAt.getTime() / 1000) + limits.notificationRetentionDays * daySeconds;
+  return expiryAfterHours(sentAt, limits.notificationRetentionDays * 24);
 }
 
 /** A notification as it was sent. */

@@ -25,6 +25,7 @@ import {
 } from './dynamo.ts';
 import {
   type CancelledItem,
+  expiryAfterHours,
   type IdempotencyItem,
   idempotencyId,
   type NotificationItem,
@@ -68,8 +69,8 @@ interface SendTables {
 
 export type SendStore = ReturnType<typeof sendStore>;
 
-/** Longer than the 10 minutes for which DynamoDB remembers a transaction's token: seconds. */
-const cancelledForSeconds = 60 * 60;
+/** Longer than the 10 minutes for which DynamoDB remembers a transaction's token. */
+const cancelledForHours = 1;
 
 /** Begins and cancels sends. */
 export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
@@ -334,12 +335,11 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   }
 
   function putCancelled({ project, id, sentAt }: NewNotification, ConditionExpression: string) {
-    const expiresAt = Math.floor(sentAt.getTime() / 1000) + cancelledForSeconds;
     const Item: CancelledItem = {
       projectRef: project,
       notificationId: id,
       cancelled: true,
-      expiresAt,
+      expiresAt: expiryAfterHours(sentAt, cancelledForHours),
     };
     return { TableName: tables.notifications, Item, ConditionExpression };
   }

@@ -27,6 +27,7 @@ import {
   type ErasureItem,
   endpointHash,
   erasureKey,
+  expiryAfterHours,
   type KeyedProject,
   projectUser,
   type SubscriptionItem,
@@ -99,7 +100,7 @@ const isAbsent = 'attribute_not_exists(endpointHash)';
 /** A transaction has at most 100 items: each subscription and its hash, and the count. */
 export const erasureBatch = 49;
 /** A browser that nobody has used for longer is not renewed either: push services end such subscriptions. */
-const erasureSeconds = limits.erasureDays * 24 * 60 * 60;
+const erasureHours = limits.erasureDays * 24;
 
 /**
  * Whether a subscription uses a pair before the current one, whose number is `:current`. The first pair has the number 0,
@@ -496,7 +497,7 @@ export function subscriptionStore(
     };
     // DynamoDB refuses a transaction that has an item twice.
     let hashes = distinct(endpointHashes);
-    const expiresAt = Math.floor(clock().getTime() / 1000) + erasureSeconds;
+    const expiresAt = expiryAfterHours(clock(), erasureHours);
     while (hashes.length > 0) {
       const deletions = hashes.map((hash) => ({
         Delete: {

@@ -225,7 +225,7 @@ test('a budget is refused where CloudFormation has none', () => {
   );
 });
 
-test('a setting of a stage is in place of the one of all stages, and an empty one is as absent', () => {
+test('a setting of a stage replaces the one of all stages, and an empty one counts as none', () => {
   const domain = {
     domainName: 'push.carillon.net',
     certificateArn: 'arn:aws:acm:eu-west-1:111122223333:certificate/1234-abcd',
