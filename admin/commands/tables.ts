@@ -32,56 +32,58 @@ function restoreCommand(runOnStack: RunOnStack): Command {
     .option(...dryRunOption)
     .option('--yes', 'restore without asking for confirmation')
     .action(() =>
-      runOnStack(async ({ dynamo, tables, service, terminal, dryRun, confirm, print }) => {
-        const deps = { dynamo, tables, service };
-        const lost = await lostTables(deps);
-        if (lost.length > 0 && !dryRun) {
-          await confirm({
-            effect: lost.map(planOf).join('; '),
-            expected: 'restore',
-            label: 'word restore',
-            refusal: 'Nothing was restored.',
-          });
-          for (const one of lost) await bringBack(deps, one);
-        }
-        const completed = new Map<TableName, readonly TableLack[]>();
-        for (const table of tableNames) {
-          if (dryRun && lost.some((one) => one.table === table)) continue;
-          await untilActive(table);
-          const lacks = await lacksOf(deps, table);
-          if (lacks.length === 0) continue;
-          if (!dryRun) await complete(deps, table, lacks);
-          completed.set(table, lacks);
-        }
-        const restored = lost.map(({ table, name, backup }) => ({
-          table,
-          name,
-          backupOf: backup?.time.toISOString(),
-        }));
-        const lines = [
-          ...lost.map((one) => `${constructIdOf(one.table)}: ${planOf(one)}\n`),
-          ...[...completed].map(
-            ([table, lacks]) =>
-              `${constructIdOf(table)}: got ${lacks.map((lack) => lackTexts[lack]).join(', ')}\n`,
-          ),
-        ];
-        print(
-          { dryRun, restored, completed: Object.fromEntries(completed) },
-          lines.length === 0 ? 'All tables are there, and complete.\n' : lines.join(''),
-        );
-
-        async function untilActive(table: TableName): Promise<void> {
-          for (let isWaiting = false; ; isWaiting = true) {
-            const { TableStatus: status = 'CREATING' } =
-              (await describeTable(dynamo, tables[table])) ?? {};
-            if (status !== 'CREATING') return;
-            if (!isWaiting) {
-              terminal.messages.write(`AWS restores ${constructIdOf(table)}: ${status}\n`);
-            }
-            await sleep(pollMs);
+      runOnStack(
+        async ({ dynamo, tables, service, settings, terminal, dryRun, confirm, print }) => {
+          const deps = { dynamo, tables, service, settings };
+          const lost = await lostTables(deps);
+          if (lost.length > 0 && !dryRun) {
+            await confirm({
+              effect: lost.map(planOf).join('; '),
+              expected: 'restore',
+              label: 'word restore',
+              refusal: 'Nothing was restored.',
+            });
+            for (const one of lost) await bringBack(deps, one);
           }
-        }
-      }),
+          const completed = new Map<TableName, readonly TableLack[]>();
+          for (const table of tableNames) {
+            if (dryRun && lost.some((one) => one.table === table)) continue;
+            await untilActive(table);
+            const lacks = await lacksOf(deps, table);
+            if (lacks.length === 0) continue;
+            if (!dryRun) await complete(deps, table, lacks);
+            completed.set(table, lacks);
+          }
+          const restored = lost.map(({ table, name, backup }) => ({
+            table,
+            name,
+            backupOf: backup?.time.toISOString(),
+          }));
+          const lines = [
+            ...lost.map((one) => `${constructIdOf(one.table)}: ${planOf(one)}\n`),
+            ...[...completed].map(
+              ([table, lacks]) =>
+                `${constructIdOf(table)}: got ${lacks.map((lack) => lackTexts[lack]).join(', ')}\n`,
+            ),
+          ];
+          print(
+            { dryRun, restored, completed: Object.fromEntries(completed) },
+            lines.length === 0 ? 'All tables are there, and complete.\n' : lines.join(''),
+          );
+
+          async function untilActive(table: TableName): Promise<void> {
+            for (let isWaiting = false; ; isWaiting = true) {
+              const { TableStatus: status = 'CREATING' } =
+                (await describeTable(dynamo, tables[table])) ?? {};
+              if (status !== 'CREATING') return;
+              if (!isWaiting) {
+                terminal.messages.write(`AWS restores ${constructIdOf(table)}: ${status}\n`);
+              }
+              await sleep(pollMs);
+            }
+          }
+        },
+      ),
     );
 }
 
