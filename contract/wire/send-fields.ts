@@ -1,3 +1,4 @@
+import type { conditionLists } from './fields.ts';
 import { limits } from './limits.ts';
 
 /** What the rows of `send-fields.ts` say, and the types that follow from them. */
@@ -88,7 +89,7 @@ export type AudienceField = FieldFacts &
   (
     | Kind
     | { readonly kind: 'lines' | 'table'; readonly max: number }
-    | { readonly kind: 'lines'; readonly max: number; readonly of: 'channel' | 'language' }
+    | { readonly kind: 'lines'; readonly max: number; readonly of: keyof typeof conditionLists }
   );
 
 /** Names of the rows with these facts. */
