@@ -1,4 +1,3 @@
-import type { conditionLists } from './fields.ts';
 import { limits } from './limits.ts';
 
 /** What the rows of `send-fields.ts` say, and the types that follow from them. */
@@ -84,12 +83,15 @@ export type ContentField = Member &
     readonly requires?: string;
   };
 
-/** `lines`: a list of texts, one in each line of its control. `table`: entries as a spreadsheet has them. */
+/**
+ * `lines`: a list of texts, one in each line of its control; `of` names its schema, in `conditionLists`. `table`: entries as a
+ * spreadsheet has them.
+ */
 export type AudienceField = FieldFacts &
   (
     | Kind
     | { readonly kind: 'lines' | 'table'; readonly max: number }
-    | { readonly kind: 'lines'; readonly max: number; readonly of: keyof typeof conditionLists }
+    | { readonly kind: 'lines'; readonly max: number; readonly of: string }
   );
 
 /** Names of the rows with these facts. */
