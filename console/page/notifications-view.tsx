@@ -132,10 +132,7 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
             <NotificationTable notifications={found} hasSenders={senders.length > 0} />
           )}
           {all.length === 0 && (
-            <Nothing
-              icon="notifications"
-              text="What you send will be here."
-            >
+            <Nothing icon="notifications" text="What you send will be here.">
               {may.send && <LinkButton href={href('send')}>Write the first one</LinkButton>}
             </Nothing>
           )}

@@ -296,7 +296,8 @@ export const storedData = [
     kept: '35 days (`recoveryDays`); the backup of a deleted table 35 in any case',
     readBy: 'the operator, in a restored table',
     ends: 'expires; nobody can delete from it',
-    exported: 'it can be read only by a restore: tell the person that it ends after 35 days, or your `recoveryDays`',
+    exported:
+      'it can be read only by a restore: tell the person that it ends after 35 days, or your `recoveryDays`',
   },
   {
     where: 'Push services',
