@@ -172,10 +172,12 @@ export class PushService {
 
   /**
    * Whether it responds promptly, and more than this many pushes wait. Further recipients do not wait for a slow push
-   * service, nor for hosts that are not known by name, which have few connections.
+   * service, nor for one that refuses most pushes: anybody can subscribe what it refuses; nor for hosts that are not known
+   * by name, which have few connections.
    */
   isBusy(now: number, most: number): boolean {
     if (this.name === otherHosts) return false;
+    if (this.#refusedBefore + this.#refusedInARow > this.#notRefused) return false;
     // With nothing in flight, the pushes wait for the pace, and not for the push service.
     const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
     return isPrompt && now >= this.pausedUntil && this.waiting > most;

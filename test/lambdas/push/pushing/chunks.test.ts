@@ -80,6 +80,19 @@ test('wants more recipients while a push service that always responds late holds
   await time.until(countsOf(running));
 });
 
+test('wants more recipients while a push service that refuses most pushes holds up its own', async () => {
+  let responses = 0;
+  const mostlyRefuses = () => ({ ...(responses++ % 9 ? throttles : accepts(50)), after: 50 });
+  const { running, add, time } = start((origin) =>
+    origin === mozilla ? mostlyRefuses() : accepts(50),
+  );
+  add([...recipientsAt(mozilla, 20_000), ...recipientsAt(fcm, 950)]);
+  await time.until(running.wantsMore());
+  expect(time.now).toBeLessThan(5000);
+  add(recipientsAt(fcm, 950));
+  await time.until(countsOf(running));
+}, 60_000);
+
 test('wants no more than fit in memory', async () => {
   const { running, add, time } = start(() => silent);
   add(recipientsAt(mozilla, 1000));
