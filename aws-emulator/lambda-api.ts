@@ -83,13 +83,13 @@ async function respond(
     const text =
       `${payload.length} byte payload is too large for the Event invocation type ` +
       `(limit ${payloadLimitBytes} bytes)`;
-    return errorResponse(413, 'RequestTooLargeException', text);
+    return errorResponse(413, 'RequestEntityTooLargeException', text);
   }
   // Without a payload, a function gets an empty event.
   const event = payload.length === 0 ? '{}' : payload.toString();
   const mistake = jsonMistake(event);
   if (mistake !== undefined) {
-    const text = `Could not parse request body into json: ${mistake}`;
+    const text = `Could not parse request body into json: Could not parse payload into json: ${mistake}`;
     return errorResponse(400, 'InvalidRequestContentException', text);
   }
 

@@ -165,7 +165,7 @@ test('a payload has at most 1 MB', async () => {
   const bytes = 1024 * 1024;
   expect((await invoke({ ...event, Payload: payload(bytes) })).StatusCode).toBe(202);
   await expect(invoke({ ...event, Payload: payload(bytes + 1) })).rejects.toMatchObject({
-    name: 'RequestTooLargeException',
+    name: 'RequestEntityTooLargeException',
     $metadata: { httpStatusCode: 413 },
   });
 });
