@@ -208,44 +208,40 @@ test('a flood of unsubscribe requests with invented endpoints locks nothing', as
   expect(refused).toBe(0);
 });
 
-test('requests for one endpoint at once are refused without a 5xx', async () => {
-  const codes = new Set<string>();
-  for (let attempt = 0; attempt < 20; attempt += 1) {
-    const database = new LockingDatabase(seed + attempt);
-    const { random, scheduler, store } = database;
-    const { href } = subscription().endpoint;
-    const both = [
-      () => save(database, href),
-      () => store.unsubscribe(knownProject, href, scheduler.now),
-    ];
-    for (let count = 0; count < 60; count += 1) {
-      for (const request of both) {
-        scheduler.after(random.between(0, 5), () =>
-          request().catch(({ code }: ServiceError) => codes.add(code)),
-        );
-      }
-    }
-    await scheduler.run();
-  }
-  expect([...codes]).toEqual(['rate_limited']);
-});
-
-test('renewals at once of many endpoints, which replace the same one, are refused without a 5xx', async () => {
-  const codes = new Set<string>();
-  for (let attempt = 0; attempt < 20; attempt += 1) {
-    const database = new LockingDatabase(seed + attempt);
-    const { random, scheduler, store } = database;
-    for (let count = 0; count < 30; count += 1) {
-      const renewed = subscription({ endpoint: endpoint(url(count)) });
+/** Requests that conflict by what they name: of a caller who makes too many. */
+const conflicting: Readonly<Record<string, (number: number) => readonly Request[]>> = {
+  'for one endpoint': () => [
+    (database) => save(database, url(0)),
+    ({ store, scheduler }) => store.unsubscribe(knownProject, url(0), scheduler.now),
+  ],
+  'that renew many endpoints in place of one': (number) => [
+    ({ store }) => {
+      const renewed = subscription({ endpoint: endpoint(url(number)) });
       const renewal = { ...renewed, isRenewal: true, replaces: url(-1) };
-      scheduler.after(random.between(0, 5), () =>
-        store.save(knownProject, renewal, null).catch(({ code }: ServiceError) => codes.add(code)),
-      );
+      return store.save(knownProject, renewal, null);
+    },
+  ],
+};
+
+test.each(Object.entries(conflicting))(
+  'requests at once %s are refused without a 5xx',
+  async (_, requests) => {
+    const codes = new Set<string>();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const database = new LockingDatabase(seed + attempt);
+      const { random, scheduler } = database;
+      for (let number = 0; number < 60; number += 1) {
+        for (const request of requests(number)) {
+          scheduler.after(random.between(0, 5), () =>
+            request(database).catch(({ code }: ServiceError) => codes.add(code)),
+          );
+        }
+      }
+      await scheduler.run();
     }
-    await scheduler.run();
-  }
-  expect([...codes]).toEqual(['rate_limited']);
-});
+    expect([...codes]).toEqual(['rate_limited']);
+  },
+);
 
 test('response times do not tell which endpoints are stored together', async () => {
   const database = new LockingDatabase(seed);
