@@ -13,6 +13,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DeployedSettings } from '../contract/infrastructure/environment.ts';
 import { serviceTag } from '../contract/infrastructure/stack-name.ts';
 import {
   byUser,
@@ -99,8 +100,7 @@ export async function bringBack(
   { dynamo }: Pick<TablesDependencies, 'dynamo'>,
   { table, name, backup }: LostTable,
 ): Promise<void> {
-  const { isUseLogged }: TableKey = tableKeys[table];
-  const encryption = isUseLogged && { Enabled: true, SSEType: 'KMS' as const };
+  const encryption = encryptionOf(table);
   if (backup === undefined) {
     const input: CreateTableCommand['input'] = {
       ...{ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...keysOfTable(table) },
@@ -116,6 +116,12 @@ export async function bringBack(
       ...(encryption && { SSESpecificationOverride: encryption }),
     }),
   );
+}
+
+/** The encryption of a table that is not encrypted with the default key. */
+export function encryptionOf(table: TableName) {
+  const { isUseLogged }: TableKey = tableKeys[table];
+  return isUseLogged && { Enabled: true, SSEType: 'KMS' as const };
 }
 
 /** The keys and the index of a table, as CreateTable takes them and the template has them. */
@@ -184,7 +190,12 @@ export async function lacksOf(
 
 /** Gives a table what it lacks. */
 export async function complete(
-  { dynamo, tables, service }: TablesDependencies,
+  {
+    dynamo,
+    tables,
+    service,
+    settings,
+  }: TablesDependencies & { readonly settings: Pick<DeployedSettings, 'RECOVERY_DAYS'> },
   table: TableName,
   lacks: readonly TableLack[],
 ): Promise<void> {
@@ -194,7 +205,10 @@ export async function complete(
     await dynamo.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
   }
   if (lacks.includes('recovery')) {
-    const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+    const PointInTimeRecoverySpecification = {
+      PointInTimeRecoveryEnabled: true,
+      RecoveryPeriodInDays: settings.RECOVERY_DAYS,
+    };
     const input = { TableName, PointInTimeRecoverySpecification };
     await dynamo.send(new UpdateContinuousBackupsCommand(input));
   }
