@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pushMessage } from '../../contract/wire/message.ts';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
+import { codeIn } from '../fixtures/documented-example.ts';
 import { until } from '../fixtures/until.ts';
 import { passPushesTo } from './fixtures/chromium.ts';
 import { registrationSettled } from './fixtures/in-page.ts';
@@ -102,6 +103,19 @@ describeInBrowsers('the history of notifications', (session: BrowserSession) => 
     await none.send('Title 5');
     expect(await none.titles()).toEqual([]);
     expect(await none.stored()).not.toContain('Title ');
+  });
+
+  test('is shown by the list of docs/sdk.md, also what comes later', async () => {
+    const { first, view } = await startVisits(session, 'history: 50');
+    await first.send('Earlier');
+    const code = codeIn('docs/sdk.md', 'js').find((block) => block.includes('push.history()'))!;
+    const { page, send } = await view('history: 50');
+    await page.evaluate(`document.body.innerHTML = '<ul id="history"></ul>'; ${code}`);
+    const list = () => page.$$eval('#history a', (links) => links.map((link) => link.textContent));
+    await until('the list', async () => (await list()).length === 1);
+    await send('Later');
+    await until('both', async () => (await list()).length === 2);
+    expect(await list()).toEqual(['Later', 'Earlier']);
   });
 
   test('keeps nothing unless the page asks for it', async () => {
