@@ -76,6 +76,7 @@ describeInBrowsers('the history of notifications', (session: BrowserSession) => 
     const second = await view("history: 50, userId: 'ada'");
     expect(await second.titles()).toHaveLength(2);
     await second.identify(null);
+    expect(await second.stored()).not.toMatch(/Of Ada|Of nobody/);
     await second.send('After the log-out');
     expect(await second.titles()).toEqual([]);
     expect(await second.stored()).not.toMatch(/Of Ada|Of nobody|After the log-out/);
