@@ -68,7 +68,7 @@ export function AudienceView() {
         {sample !== undefined && subscribers > 0 && (
           <Sample sample={sample} subscribers={subscribers} />
         )}
-        {may.findUser && <FindUser />}
+        {may('getUser') && <FindUser />}
       </Stack>
     </View>
   );
@@ -210,7 +210,7 @@ function FindUser() {
         {found === undefined && message === undefined && (
           <Hint>
             Enter the id that your site gives a visitor. You see each browser
-            {may.removeUser && ', and can remove it'}.
+            {may('removeUser') && ', and can remove it'}.
           </Hint>
         )}
       </div>
@@ -224,7 +224,7 @@ function FindUser() {
                   Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
                 </Hint>
               </div>
-              {may.removeUser && (
+              {may('removeUser') && (
                 <Button
                   variant="subtle"
                   color="bad"
@@ -238,7 +238,7 @@ function FindUser() {
           ))}
         </ul>
       )}
-      {may.removeUser && found !== undefined && found.subscriptions > 0 && (
+      {may('removeUser') && found !== undefined && found.subscriptions > 0 && (
         <Button variant="subtle" color="bad" mr="auto" onClick={() => askToRemove(found)}>
           Remove all
         </Button>

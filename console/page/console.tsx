@@ -1,6 +1,7 @@
 import { useWindowEvent } from '@mantine/hooks';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, useEffect, useMemo, useRef, useState } from 'react';
+import { includes, routes } from '../../contract/wire/routes.ts';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
 import { AudienceView } from './audience-view.tsx';
@@ -16,7 +17,6 @@ import { SendView } from './send/send-view.tsx';
 import {
   isOffered,
   type Question,
-  rightsOf,
   type Session,
   SessionContext,
   type SignedIn,
@@ -109,12 +109,12 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
         onSignOut(false);
       }),
     href,
-    may: rightsOf(access),
+    may: (route) => includes(access.role, routes[route].role),
     writing,
     testUserId,
     setTestUserId,
   };
-  const isShown = place?.projectId === projectId && isOffered(place, session);
+  const isShown = place?.projectId === projectId && isOffered(place.view, session);
   const shown: Place = isShown ? place : { view: 'overview', projectId };
   useEffect(() => {
     if (shown !== place) replacePlace(shown);

@@ -24,7 +24,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   const main = useRef<HTMLElement>(null);
   const current = place.view === 'notification' ? 'notifications' : place.view;
   const views = (Object.keys(viewTitles) as ViewName[]).filter(
-    (view) => view !== 'send' && isOffered({ view }, session),
+    (view) => view !== 'send' && isOffered(view, session),
   );
   return (
     <Box
@@ -103,7 +103,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
 /** Opens the form, for those who may send. Where a view has an ink button of its own, this one has none: see `console.css`. */
 export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }) {
   const { may, href } = useSession();
-  if (!may.send) return null;
+  if (!may('send')) return null;
   return (
     <Button
       component="a"

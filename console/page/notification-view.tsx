@@ -123,12 +123,12 @@ function Actions({ notification }: DeliveryProps) {
   return (
     <>
       <Problem error={stop.error} />
-      {may.send && status === 'sending' && (
+      {may('send') && status === 'sending' && (
         <Button color="danger" loading={stop.isPending} onClick={askToStop}>
           Stop
         </Button>
       )}
-      {may.send && !isInProgress(status) && (
+      {may('send') && !isInProgress(status) && (
         <Button variant="default" onClick={copy}>
           Send again
         </Button>
@@ -341,7 +341,7 @@ function ReasonAction({ notification, reason, count }: ReasonActionProps) {
   const { id, sentAt } = notification;
   if (action === 'openSettings') return <LinkButton href={href('settings')}>Settings</LinkButton>;
   if (action !== 'copyNote') {
-    return action && may.send ? (
+    return action && may('send') ? (
       <Button variant="default" onClick={copy}>
         {action === 'editCopy' ? 'Edit a copy' : 'Send again…'}
       </Button>

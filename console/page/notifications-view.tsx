@@ -137,7 +137,7 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
               icon="notifications"
               text={`What you send will be here, for ${limits.notificationRetentionDays} days.`}
             >
-              {may.send && <LinkButton href={href('send')}>Write the first one</LinkButton>}
+              {may('send') && <LinkButton href={href('send')}>Write the first one</LinkButton>}
             </Nothing>
           )}
           {found.length === 0 && all.length > 0 && (

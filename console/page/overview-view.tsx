@@ -254,7 +254,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
       title: 'Send a notification',
       isDone: hasSent,
       texts: ['To everyone who is subscribed, or to yourself as a test.'],
-      action: may.send && (
+      action: may('send') && (
         <Button component="a" href={href('send')}>
           New notification
         </Button>
