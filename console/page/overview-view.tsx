@@ -1,11 +1,11 @@
 import { Alert, Anchor, Box, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
-import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
+import type { NotificationList } from '../../contract/wire/notification.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { useNotifications, useProject } from './calls.ts';
-import { ColumnChart, Key } from './charts.tsx';
-import { dateText, notMeasured, rateText, shownRate, timeText } from './format.ts';
+import { Broadcasts } from './charts.tsx';
+import { notMeasured, rateText, shownRate } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
@@ -71,7 +71,7 @@ function Results({ project, list }: ResultsProps) {
             <Anchor href={href({ notificationId: first.id })} inherit>
               <bdi>{first.title}</bdi>
             </Anchor>
-            , <Time at={first.sentAt} style="long" />
+            , <Time at={first.sentAt} />
           </Text>
           <Delivery notification={first} />
         </div>
@@ -170,50 +170,6 @@ export function Growth() {
       </Text>{' '}
       since {growth.since}
     </>
-  );
-}
-
-const keys = {
-  Delivered: 'accent-2',
-  Clicked: 'deep',
-  Failed: 'bad-fill',
-  'Not attempted': 'base',
-} as const;
-
-/** The last broadcasts, a column each, which leads to the notification. */
-function Broadcasts({ broadcasts }: { readonly broadcasts: readonly NotificationResult[] }) {
-  const { href } = useSession();
-  const columns = broadcasts.map((one) => {
-    const { delivered, clicked, failed, unreached = 0 } = one;
-    const counts = { delivered, clicked, failed, 'not attempted': unreached };
-    const texts = Object.entries(counts).map(([name, count]) =>
-      count === null ? `${name} not measured` : `${countText(count)} ${name}`,
-    );
-    return {
-      href: href({ notificationId: one.id }),
-      date: dateText(one.sentAt, Date.now()),
-      title: `${texts.join(', ')}: ${one.title}, ${timeText(one.sentAt)}`,
-      parts: [
-        [keys['Not attempted'], unreached],
-        [keys.Failed, failed],
-        [keys.Delivered, Math.max(0, delivered - (clicked ?? 0))],
-        [keys.Clicked, Math.min(clicked ?? 0, delivered)],
-      ] as const,
-    };
-  });
-  const legend = (
-    <Group gap="0.25rem 0.875rem">
-      {Object.entries(keys).map(([name, color]) => (
-        <Key key={name} color={color}>
-          {name}
-        </Key>
-      ))}
-    </Group>
-  );
-  return (
-    <Card title={`Last ${broadcasts.length} broadcasts`} aside={legend}>
-      <ColumnChart columns={columns} />
-    </Card>
   );
 }
 
