@@ -61,21 +61,18 @@ export function dateText(iso: string, nowMs: number): string {
 
 const dayMs = 24 * 60 * 60 * 1000;
 const spans = [
-  ['second', 's', 1000, 60],
-  ['minute', 'min', 60_000, 60],
-  ['hour', 'h', 3_600_000, 24],
+  ['second', 1000, 60],
+  ['minute', 60_000, 60],
+  ['hour', 3_600_000, 24],
 ] as const;
 const relative = new Intl.RelativeTimeFormat('en');
 
-/** `40 s ago`, `Yesterday`, `Nov 3`. @param style `long`: `40 seconds ago`. */
-export function agoText(iso: string, nowMs: number, style: 'short' | 'long' = 'short'): string {
+/** `40 seconds ago`, `Yesterday`, `Nov 3`. */
+export function agoText(iso: string, nowMs: number): string {
   const agoMs = Math.max(0, nowMs - Date.parse(iso));
   if (agoMs < 1000) return 'Now';
-  const span = spans.find(([, , unitMs, count]) => agoMs < unitMs * count);
-  if (span !== undefined) {
-    const [unit, symbol, unitMs] = span;
-    const count = Math.floor(agoMs / unitMs);
-    return style === 'short' ? `${count} ${symbol} ago` : relative.format(-count, unit);
+  for (const [unit, unitMs, count] of spans) {
+    if (agoMs < unitMs * count) return relative.format(-Math.floor(agoMs / unitMs), unit);
   }
   const isYesterday =
     dateText(iso, nowMs) === dateText(new Date(nowMs - dayMs).toISOString(), nowMs);

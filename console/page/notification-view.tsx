@@ -36,14 +36,14 @@ import {
   View,
 } from './view.tsx';
 
-/** One notification: who got it, who did not and why, and its content. @param list the address of the list. */
-export function NotificationView({ id, list }: { readonly id: string; readonly list: string }) {
+/** One notification: who got it, who did not and why, and its content. */
+export function NotificationView() {
+  const id = useSession().place.notificationId!;
   const query = useNotification(id);
   const { data: notification } = query;
-  const parent = { text: 'Notifications', href: list };
   if (notification === undefined) {
     return (
-      <View title="Notification" parent={parent}>
+      <View title="Notification" isInList>
         <Pending of={[query]} heights={[280, 180]} />
       </View>
     );
@@ -54,19 +54,14 @@ export function NotificationView({ id, list }: { readonly id: string; readonly l
     <Group gap="0.25rem 0.625rem" c="dimmed">
       <Outcome notification={notification} />
       <span>
-        <Time at={sentAt} style="long" />, to <bdi>{audienceText(notification)}</bdi>
+        <Time at={sentAt} />, to <bdi>{audienceText(notification)}</bdi>
         {sentBy !== undefined && ', by '}
         <bdi>{sentBy}</bdi>
       </span>
     </Group>
   );
   return (
-    <View
-      title={title}
-      parent={parent}
-      meta={meta}
-      actions={<Actions notification={notification} />}
-    >
+    <View title={title} isInList meta={meta} actions={<Actions notification={notification} />}>
       <Problem error={query.error} />
       <Flex wrap="wrap" gap={{ base: 'md', lg: 'xl' }} align="start">
         <Box flex="3 1 min(100%, 28rem)" miw={0}>
@@ -169,9 +164,7 @@ interface DeliveryProps {
 const announcedEveryMs = 5000;
 
 /** Why some were not attempted. */
-const unreachedTexts: Readonly<Record<NotificationResult['status'], string>> = {
-  sending: '',
-  stopping: '',
+const unreachedTexts: Readonly<Partial<Record<NotificationResult['status'], string>>> = {
   sent: ': the time ran out',
   stopped: ': it was stopped',
   interrupted: ': a function ended too early',
@@ -197,7 +190,7 @@ export function Delivery({ notification }: DeliveryProps) {
               {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
               {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
               {unreached > 0 && (
-                <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
+                <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status] ?? ''}`}</Key>
               )}
             </Group>
             {shownSample !== undefined && notification.shown !== null && (
@@ -328,13 +321,9 @@ function Reasons({ notification }: DeliveryProps) {
   );
 }
 
-interface ReasonActionProps extends DeliveryProps {
-  readonly reason: FailureReason;
-  readonly count: number;
-}
-
 /** The button to what can be done about a reason. */
-function ReasonAction({ notification, reason, count }: ReasonActionProps) {
+function ReasonAction(props: DeliveryProps & { reason: FailureReason; count: number }) {
+  const { notification, reason, count } = props;
   const { projectId, may, href } = useSession();
   const copy = useCopy(notification);
   const { heading, text, action } = failureTexts[reason];

@@ -52,15 +52,9 @@ export function queryOf(filters: Filters): string {
   return new URLSearchParams(set).toString();
 }
 
-interface NotificationsViewProps {
-  /** The filters: in the address, so that Back finds them again. */
-  readonly query: string | undefined;
-  readonly onChange: (query: string) => void;
-}
-
-/** The project's notifications, the newest first, with a search and filters. */
-export function NotificationsView({ query, onChange }: NotificationsViewProps) {
-  const { may, href } = useSession();
+/** The project's notifications, the newest first, with a search and filters: in the address, so that Back finds them. */
+export function NotificationsView() {
+  const { may, href, place, replacePlace } = useSession();
   const { newest, data, load } = useAllNotifications();
   const search = useRef(new AbortController());
   const stop = () => {
@@ -68,10 +62,10 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
     load.reset();
   };
   useEffect(() => () => search.current.abort(), []);
-  const filters = filtersIn(query);
+  const filters = filtersIn(place.query);
   const change = (changes: Partial<Filters>) => {
     stop();
-    onChange(queryOf({ ...filters, ...changes }));
+    replacePlace({ ...place, query: queryOf({ ...filters, ...changes }) });
   };
   const all = data?.notifications ?? [];
   const found = all.filter((one) => matches(one, filters));
@@ -202,7 +196,7 @@ export function NotificationTable({ notifications, hasSenders = false }: Notific
   const columns = [...counted, ...(hasSenders ? [sender] : []), 'Sent'];
   return (
     <Box px="xs" pos="relative" style={{ containerType: 'inline-size', overflow: 'hidden' }}>
-      <table {...as('table')} className="notifications">
+      <table {...as('table')}>
         <thead {...as('rowgroup')}>
           <tr {...as('row')}>
             {columns.map((name) => (
@@ -228,7 +222,7 @@ function Row({ notification, hasSenders }: RowProps) {
   const isGoingOn = isInProgress(status);
   const rate = isGoingOn ? '' : rateText(delivered, audienceSize(notification));
   return (
-    <tr {...as('row')} data-id={id} style={{ position: 'relative' }}>
+    <tr {...as('row')} style={{ position: 'relative' }}>
       <td {...as('cell')}>
         <a href={href({ notificationId: id })} title={title}>
           <bdi>{title}</bdi>

@@ -39,8 +39,12 @@ export interface Session extends SignedIn {
   /** Asks only if the draft would be lost. @param confirm the text of the button. */
   readonly guardDraft: (title: string, confirm: string, lose: () => void) => void;
   readonly signOut: () => void;
+  readonly place: Place;
+  readonly replacePlace: (to: Place) => void;
   /** The address of a view of the project, or of a notification. */
   readonly href: (view: ViewName | { readonly notificationId: string }) => string;
+  /** The address of the list of notifications as it was left: the way back from one of them. */
+  readonly listHref: string;
   /** Whether the key may call a route: what the service refuses, the page does not offer. */
   readonly may: (route: 'send' | 'getUser' | 'removeUser') => boolean;
   /** The notification that is being written. */
@@ -58,7 +62,10 @@ export function useSession(): Session {
 }
 
 /** Whether the key allows a view, and this page has it. */
-export function isOffered(view: Place['view'], { may, isLocal }: Session): boolean {
+export function isOffered(
+  view: Place['view'],
+  { may, isLocal }: Pick<Session, 'may' | 'isLocal'>,
+): boolean {
   if (view === 'local') return isLocal;
   return view !== 'send' || may('send');
 }

@@ -49,8 +49,8 @@ type Children = { readonly children: ReactNode };
 
 interface ViewProps extends Children {
   readonly title: string;
-  /** The link above the title. */
-  readonly parent?: { readonly text: string; readonly href: string };
+  /** Whether a link above the title leads to the notifications. */
+  readonly isInList?: boolean;
   /** Below the title. */
   readonly meta?: ReactNode;
   readonly actions?: ReactNode;
@@ -60,8 +60,8 @@ interface ViewProps extends Children {
 let hasShownView = false;
 
 /** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
-export function View({ title, parent, meta, actions, children }: ViewProps) {
-  const { projectId } = useSession();
+export function View({ title, isInList, meta, actions, children }: ViewProps) {
+  const { projectId, listHref } = useSession();
   const element = useRef<HTMLHeadingElement>(null);
   // Before the person can type or press anything in the view.
   useLayoutEffect(() => {
@@ -76,10 +76,10 @@ export function View({ title, parent, meta, actions, children }: ViewProps) {
   }, [title, projectId]);
   return (
     <>
-      {parent && (
-        <Anchor href={parent.href} c="var(--faint)" fz="hint" display="inline-flex" mb={6}>
+      {isInList && (
+        <Anchor href={listHref} c="var(--faint)" fz="hint" display="inline-flex" mb={6}>
           <Icon name="left" />
-          &nbsp;{parent.text}
+          &nbsp;Notifications
         </Anchor>
       )}
       <Group align="start" gap="sm" mih={36} mb={{ base: 'md', sm: 'xl' }}>
@@ -169,14 +169,14 @@ interface DisclosureProps extends Children {
   readonly title: string;
   /** Beside the title: what is inside. */
   readonly hint?: string;
+  /** At first. */
   readonly isOpen?: boolean;
-  readonly onToggle?: (isOpen: boolean) => void;
 }
 
 /** What is not needed every time, behind its name. */
-export function Disclosure({ title, hint, isOpen, onToggle, children }: DisclosureProps) {
+export function Disclosure({ title, hint, isOpen, children }: DisclosureProps) {
   return (
-    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
+    <details open={isOpen}>
       <Flex component="summary" gap={10} align="center" style={{ cursor: 'pointer' }}>
         <Title order={2}>{title}</Title>
         <Hint flex={1}>{hint}</Hint>
@@ -277,10 +277,10 @@ export const Copied = ({ text, what, isCode }: CopiedProps) => (
   </Group>
 );
 
-/** How long ago it was; the exact time on hover. @param at RFC 3339. @param style `long`: in whole words. */
-export const Time = ({ at, style = 'short' }: { at: string; style?: 'short' | 'long' }) => (
+/** How long ago it was; the exact time on hover. @param at RFC 3339. */
+export const Time = ({ at }: { at: string }) => (
   <time dateTime={at} title={timeText(at, 'long')}>
-    {agoText(at, Date.now(), style)}
+    {agoText(at, Date.now())}
   </time>
 );
 

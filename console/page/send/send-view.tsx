@@ -81,7 +81,6 @@ export function SendView() {
   const wrong = form.to === 'users' ? issueAt(issues, usersField(form)) : undefined;
   /** The last one to send, or to send a test. */
   const [attempt, setAttempt] = useState<{ readonly isTest: boolean }>();
-  const [isOpen, setOpen] = useState(false);
   const element = useRef<HTMLFormElement>(null);
   const isWide = useMatches({ base: false, lg: true }, { getInitialValueInEffect: false });
   const test = useTest(testOf(notification, recipient));
@@ -95,17 +94,15 @@ export function SendView() {
   const otherIssues = refused.filter((issue) => !isShown(issue, attempt?.isTest === true));
   /** What is not at a field. */
   const failure = [error, test.error].find((one) => one && issuesIn(one).length === 0);
-  const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
-  // The fields have their errors by then.
+  // The fields have their errors by then. One of the options opens them.
   useLayoutEffect(() => {
-    if (hasOptionIssue) setOpen(true);
+    const invalid = element.current!.querySelectorAll<HTMLElement>(
+      ':is([aria-invalid=true], [data-invalid])',
+    );
+    for (const one of invalid) one.closest('details')?.setAttribute('open', '');
+    invalid[0]?.focus();
   }, [attempt, error, test.error]);
-  useLayoutEffect(() => {
-    element
-      .current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')
-      ?.focus();
-  }, [attempt, error, test.error, isOpen && hasOptionIssue]);
 
   /** @returns whether the form has no issue. */
   function check(isTest: boolean): boolean {
@@ -200,8 +197,8 @@ export function SendView() {
           failure === test.error &&
           !saysNothingSent(failure, false) &&
           'The test may have gone out. '}
-        {test.result !== undefined &&
-          `Test to ${test.to}: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
+        {test.data !== undefined &&
+          `Test to ${test.variables ?? 'this browser'}: ${deliveryVerdict({ ...test.data, audience: { users: 1 } }).sentence} `}
       </Text>
     </SendActions>
   );
@@ -236,12 +233,7 @@ export function SendView() {
               <AudienceFields />
             </Section>
             <Section isLocked={isLocked}>
-              <Disclosure
-                title="Options"
-                hint={optionsText(form)}
-                isOpen={isOpen}
-                onToggle={setOpen}
-              >
+              <Disclosure title="Options" hint={optionsText(form)}>
                 {optionGroups.map((group) => (
                   <Box key={group} mt="lg">
                     <Fields legend={group}>
@@ -346,7 +338,7 @@ function useTest(testTo: (userId: string) => SendRequest) {
   const { client, isLocal, testUserId, setTestUserId, ask } = useSession();
   /** A key belongs to one exact body. It is kept until the outcome is known. */
   const last = useRef<{ readonly body: string; readonly key: string }>(undefined);
-  const { mutate, data, variables, error, isPending, reset } = useMutation({
+  const test = useMutation({
     mutationFn: async (userId: string | undefined) => {
       const request = testTo(userId ?? (await subscribedUserId(client)));
       const body = JSON.stringify(request);
@@ -384,20 +376,12 @@ function useTest(testTo: (userId: string) => SendRequest) {
         title: `Send a test to “${userId}”?`,
         text: `${text} Is it you?`,
         confirm: `Send a test to ${userId}`,
-        onConfirm: () => mutate(userId),
+        onConfirm: () => test.mutate(userId),
       };
     },
-    onConfirm: () => mutate(testUserId),
+    onConfirm: () => test.mutate(testUserId),
   };
-  return {
-    result: data,
-    /** Who got it. */
-    to: variables ?? 'this browser',
-    error,
-    isPending,
-    reset,
-    attempt: () => (isLocal ? mutate(undefined) : ask(question)),
-  };
+  return { ...test, attempt: () => (isLocal ? test.mutate(undefined) : ask(question)) };
 }
 
 /** To the edges of the page. */

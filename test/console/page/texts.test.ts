@@ -34,17 +34,15 @@ test('counts have separators, and months an end', () => {
 });
 
 test.each([
-  ['2026-11-24T11:59:30Z', '30 s ago', '30 seconds ago'],
-  ['2026-11-24T11:58:30Z', '1 min ago', '1 minute ago'],
-  ['2026-11-24T10:00:00Z', '2 h ago', '2 hours ago'],
-  ['2026-11-23T12:00:00Z', 'Yesterday', 'Yesterday'],
-  ['2026-11-20T12:00:00Z', 'Nov 20', 'Nov 20'],
-  ['2025-11-20T12:00:00Z', 'Nov 20, 2025', 'Nov 20, 2025'],
-  ['2026-11-24T12:00:05Z', 'Now', 'Now'],
-])('%s is "%s", or "%s"', (iso, short, long) => {
-  const nowMs = Date.parse('2026-11-24T12:00:00Z');
-  expect(agoText(iso, nowMs)).toBe(short);
-  expect(agoText(iso, nowMs, 'long')).toBe(long);
+  ['2026-11-24T11:59:30Z', '30 seconds ago'],
+  ['2026-11-24T11:58:30Z', '1 minute ago'],
+  ['2026-11-24T10:00:00Z', '2 hours ago'],
+  ['2026-11-23T12:00:00Z', 'Yesterday'],
+  ['2026-11-20T12:00:00Z', 'Nov 20'],
+  ['2025-11-20T12:00:00Z', 'Nov 20, 2025'],
+  ['2026-11-24T12:00:05Z', 'Now'],
+])('%s is "%s"', (iso, text) => {
+  expect(agoText(iso, Date.parse('2026-11-24T12:00:00Z'))).toBe(text);
 });
 
 test('a day of another year has the year', () => {
