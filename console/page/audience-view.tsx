@@ -162,7 +162,6 @@ function FindUser() {
     },
   });
   const found = lookUp.data;
-  const message = remove.data;
 
   function submit() {
     lookUp.reset();
@@ -201,13 +200,12 @@ function FindUser() {
       </form>
       <Problem error={lookUp.error ?? remove.error} />
       <div role="status" id="user">
-        <Text>{message}</Text>
-        {found !== undefined && (
+        <Text>{remove.data}</Text>
+        {found ? (
           <Text>
             <bdi>{found.userId}</bdi> has {countOf(found.subscriptions, 'browser')}.
           </Text>
-        )}
-        {found === undefined && message === undefined && (
+        ) : (
           <Hint>
             Enter the id that your site gives a visitor. You see each browser
             {may('removeUser') && ', and can remove it'}.

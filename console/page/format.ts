@@ -1,8 +1,11 @@
 import { countText } from '../../contract/text/text.ts';
 
-/** A part of a whole in percent. Empty if there is no whole, and if events of it were lost: a rate is at most 100 %. */
-export function rateText(part: number, whole: number): string {
-  if (whole === 0 || part > whole) return '';
+/**
+ * A part of a whole in percent. Empty if it was not measured, if there is no whole, and if events of it were lost: a
+ * rate is at most 100 %.
+ */
+export function rateText(part: number | null, whole: number): string {
+  if (part === null || whole === 0 || part > whole) return '';
   const percent = (100 * part) / whole;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   // 99.96 % are not 100 %.
@@ -59,7 +62,7 @@ export function dateText(iso: string, nowMs: number): string {
   return (date.getFullYear() === new Date(nowMs).getFullYear() ? thisYear : anyYear).format(date);
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 const spans = [
   ['second', 1000, 60],
   ['minute', 60_000, 60],

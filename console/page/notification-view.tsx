@@ -5,6 +5,7 @@ import { countOf, countText } from '../../contract/text/text.ts';
 import type { FailureReason } from '../../contract/wire/counts.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
+import { byCount } from '../../contract/wire/project-result.ts';
 import { contentOf } from '../../contract/wire/send-fields.ts';
 import {
   audienceSize,
@@ -222,21 +223,19 @@ function Funnel({ notification }: DeliveryProps) {
   const about = isGoingOn && audience === 'everyone' ? Math.max(subscribers, size) : undefined;
   const whole = about ?? size;
   const most = Math.max(whole, delivered, shown ?? 0, clicked ?? 0, 1);
-  const rate = (part: number | null, of: number, noun: string) =>
-    part !== null && rateText(part, of) ? `${rateText(part, of)} of ${noun}` : '';
+  const rate = (text: string, noun: string) => (isGoingOn || !text ? '' : `${text} of ${noun}`);
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
     ['bad-fill', notification.failed],
     ['gone', notification.removed],
     ['base', unreached],
   ];
-  const shownOf = isGoingOn ? '' : shownRate(notification);
   const steps: readonly (Step | false)[] = [
     (!isGoingOn || about !== undefined) && ['Audience', whole, '', [['base', whole]]],
     unreached > 0 && ['Attempted', attempted, '', [['base', attempted]]],
-    ['Delivered', delivered, isGoingOn ? '' : rate(delivered, size, 'audience'), ofAudience],
-    ['Shown', shown, shownOf && `${shownOf} of delivered`],
-    ['Clicked', clicked, isGoingOn ? '' : rate(clicked, delivered, 'delivered')],
+    ['Delivered', delivered, rate(rateText(delivered, size), 'audience'), ofAudience],
+    ['Shown', shown, rate(shownRate(notification), 'delivered')],
+    ['Clicked', clicked, rate(rateText(clicked, delivered), 'delivered')],
   ];
   return (
     <ul className="funnel" id="funnel">
@@ -286,9 +285,7 @@ function Reasons({ notification }: DeliveryProps) {
   const { failed, failures = {} } = notification;
   if (failed === 0) return null;
   const bytes = messageBytes(contentOf(notification), projectId);
-  const reasons = (Object.entries(failures) as [FailureReason, number][]).sort(
-    ([, one], [, other]) => other - one,
-  );
+  const reasons = byCount(failures) as readonly (readonly [FailureReason, number])[];
   return (
     <Paper mt="md" id="reasons">
       <Inside>
@@ -298,7 +295,7 @@ function Reasons({ notification }: DeliveryProps) {
         >
           <ul>
             {reasons.map(([reason, count]) => (
-              <Row key={reason} name={reason}>
+              <Row key={reason}>
                 <Text fz="lg" fw={600} c="var(--mantine-color-error)" miw={40} mb="auto">
                   {countText(count)}
                 </Text>

@@ -35,13 +35,13 @@ type Filters = Readonly<typeof noFilters>;
 
 /** The filters in an address. What it does not know is left out. */
 export function filtersIn(query: string | undefined): Filters {
-  const given = new URLSearchParams(query);
-  const { stage, audience } = Object.fromEntries(given);
+  const given = { ...noFilters, ...Object.fromEntries(new URLSearchParams(query)) };
+  const { search, stage, audience, sender } = given;
   return {
-    search: given.get('search') ?? '',
-    stage: Object.hasOwn(stages, stage ?? '') ? (stage as Stage) : 'all',
-    audience: Object.hasOwn(audiences, audience ?? '') ? (audience as Audience) : 'any',
-    sender: given.get('sender') ?? '',
+    search,
+    stage: Object.hasOwn(stages, stage) ? stage : 'all',
+    audience: Object.hasOwn(audiences, audience) ? audience : 'any',
+    sender,
   };
 }
 
@@ -67,14 +67,14 @@ export function NotificationsView() {
     stop();
     replacePlace({ ...place, query: queryOf({ ...filters, ...changes }) });
   };
+  const isWanted = (one: NotificationResult) => matches(one, filters);
   const all = data?.notifications ?? [];
-  const found = all.filter((one) => matches(one, filters));
+  const found = all.filter(isWanted);
   const sentBy = [filters.sender, ...all.map((one) => one.sentBy ?? '')];
   const senders = [...new Set(sentBy)].filter((name) => name !== '').sort();
   const isFiltered = queryOf(filters) !== '';
   const loadOlder = () => {
     search.current = new AbortController();
-    const isWanted = (one: NotificationResult) => matches(one, filters);
     load.mutate({ isWanted, signal: search.current.signal });
   };
   const older = data?.nextCursor !== undefined && (

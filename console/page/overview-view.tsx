@@ -160,15 +160,16 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
 export function Growth() {
   const { data: project } = useProject();
   const { data: list } = useNotifications();
-  const growth = project && list && growthOf(list, project.subscribers, Date.now());
-  if (growth === undefined) return null;
-  const color = growth.isMore ? 'var(--mantine-color-good-light-color)' : undefined;
+  const found = project && list && growthOf(list, project.subscribers, Date.now());
+  if (found === undefined) return null;
+  const { growth, since } = found;
+  const color = growth > 0 ? 'var(--mantine-color-good-light-color)' : undefined;
   return (
     <>
       <Text component="b" inherit fw={500} c={color}>
-        {growth.text}
+        {growth.toLocaleString('en', { signDisplay: 'exceptZero' })}
       </Text>{' '}
-      since {growth.since}
+      since {since}
     </>
   );
 }

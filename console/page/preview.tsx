@@ -134,7 +134,6 @@ const names: Readonly<Record<Platform, string>> = {
   android: 'Chrome on Android',
   iphone: 'an iPhone with your site on its Home Screen',
 };
-export const platforms = Object.keys(tabs) as readonly Platform[];
 
 /**
  * What a platform shows of a notification.

@@ -10,11 +10,9 @@ import {
   needsAttention,
   type OutcomeWord,
 } from '../../contract/wording/delivery-verdict.ts';
-import { dateText, monthEndText } from './format.ts';
+import { dateText, dayMs, monthEndText } from './format.ts';
 
 /** What the overview says of a project and the latest of its notifications. */
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Tests are in no rate and no notice. */
 export function withoutTests(list: NotificationList): NotificationList {
@@ -36,7 +34,7 @@ export function growthOf(
   { notifications }: NotificationList,
   subscribers: number,
   nowMs: number,
-): { readonly text: string; readonly isMore: boolean; readonly since: string } | undefined {
+): { readonly growth: number; readonly since: string } | undefined {
   const broadcasts = notifications.filter(
     ({ audience, status, unreached }) =>
       audience === 'everyone' && status === 'sent' && unreached === undefined,
@@ -47,12 +45,7 @@ export function growthOf(
   if (then === undefined) return undefined;
   // It removed those that were gone.
   const growth = subscribers - (then.attempted - then.removed);
-  const sign = growth > 0 ? '+' : growth < 0 ? '−' : '±';
-  return {
-    text: `${sign}${countText(Math.abs(growth))}`,
-    isMore: growth > 0,
-    since: dateText(then.sentAt, nowMs),
-  };
+  return { growth, since: dateText(then.sentAt, nowMs) };
 }
 
 /**

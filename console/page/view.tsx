@@ -140,15 +140,8 @@ export const Round = ({ tone, children }: { tone?: Tone; children: ReactNode }) 
 );
 
 /** An entry of a list: what it is, and what can be done. */
-export const Row = ({ name, children }: { name?: string; children: ReactNode }) => (
-  <Group
-    component="li"
-    justify="space-between"
-    gap="0.5rem 0.875rem"
-    py={14}
-    className="row"
-    data-name={name}
-  >
+export const Row = ({ children }: Children) => (
+  <Group component="li" justify="space-between" gap="0.5rem 0.875rem" py={14} className="row">
     {children}
   </Group>
 );
@@ -191,9 +184,7 @@ export function Disclosure({ title, hint, isOpen, children }: DisclosureProps) {
 export class Boundary extends Component<Children, { readonly error?: unknown }> {
   override state: { readonly error?: unknown } = {};
 
-  static getDerivedStateFromError(error: unknown) {
-    return { error };
-  }
+  static getDerivedStateFromError = (error: unknown) => ({ error });
 
   override render(): ReactNode {
     const { error } = this.state;

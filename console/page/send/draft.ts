@@ -1,11 +1,10 @@
 import { type QueryClient, useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { limits } from '../../../contract/wire/limits.ts';
 import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
 import { audienceText } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import type { ProjectClient } from '../../../sdk/server/project-client.ts';
-import { capitalized, timeText } from '../format.ts';
+import { capitalized, dayMs, timeText } from '../format.ts';
 import { afterPauses } from '../pauses.ts';
 import { doubtStorage, stored } from './doubts.ts';
 import { emptySendForm, firstForm, readSendForm, type SendForm, whomText } from './send-form.ts';
@@ -34,8 +33,6 @@ function newDraft(form: SendForm, { earlier, copyOf }: Partial<Draft> = {}): Dra
   const id = crypto.randomUUID();
   return { id, form, ...(earlier && { earlier }), ...(copyOf && { copyOf }) };
 }
-
-const dayMs = 24 * 60 * 60_000;
 
 /**
  * Who has an earlier one like it: as it is known of the draft, until title and text of a copy have become others; or
@@ -67,14 +64,6 @@ export function lossText(draft: Draft): string {
     ? `${named} is lost.`
     : `${mayHave(draft)}. Without the draft, nobody can find out.`;
 }
-
-/** Whether a repetition under the same key still finds out what became of the draft. With an hour for clocks. */
-export function canFindOut({ attemptedAt = 0 }: Draft, nowMs: number): boolean {
-  return nowMs - attemptedAt < (limits.idempotencyHours - 1) * 60 * 60_000;
-}
-
-/** Of a draft whose key was used for another text. */
-const copyText = 'A copy of this draft has gone out from another tab';
 
 /**
  * Whether an error says that nothing was sent. A gateway's 5xx has a cause; the service's own `unavailable` has none,
@@ -162,7 +151,13 @@ export function useDraft({ owner, key, client, isLocal, queries, onSent }: Draft
         const { code } = error as CarillonError;
         const isCopied = code === 'idempotency_key_reused';
         if (code === 'unavailable') keep({ ...draft, isKept: true });
-        else keep(newDraft(draft.form, isCopied ? { earlier: copyText } : draft));
+        else
+          keep(
+            newDraft(
+              draft.form,
+              isCopied ? { earlier: 'A copy of this draft has gone out from another tab' } : draft,
+            ),
+          );
       },
     },
     queries,

@@ -21,7 +21,6 @@ import { useSession } from '../session.ts';
 import { Hint } from '../view.tsx';
 import {
   type ButtonForm,
-  buttonFields,
   emptyButton,
   emptyTranslation,
   fieldAt,
@@ -79,13 +78,14 @@ export const Fields = ({ legend, children }: { legend: string; children: ReactNo
 );
 
 /** The control of a field of send, as the table of fields describes it. */
-export function SendField({ name }: { readonly name: FieldName }) {
+export function SendField({ name, choices }: { name: FieldName; choices?: Choices }) {
   const { draft, change } = useSession().writing;
   const { label, hint } = fields[name];
   const issue = useIssue(name);
   const { translations, actions, [name]: value } = draft.form;
   if (typeof value === 'string') {
-    return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
+    const set = (text: string) => change({ [name]: text });
+    return <TextField path={name} value={value} onChange={set} choices={choices} />;
   }
   if (name === 'translations') return <TranslationFields entries={translations} />;
   if (typeof value !== 'boolean') return <ButtonFields entries={actions} />;
@@ -101,19 +101,24 @@ export function SendField({ name }: { readonly name: FieldName }) {
   );
 }
 
+type Choices = Readonly<Record<string, string>>;
+
 interface TextFieldProps {
   /** Such as `actions[0].title`. */
   readonly path: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** In place of those of the field. */
+  readonly choices?: Choices | undefined;
 }
 
 const inputTypes: Readonly<Record<string, string>> = { url: 'url', time: 'datetime-local' };
 
 /** A field whose value is typed, or chosen from texts. */
-function TextField({ path, value, onChange }: TextFieldProps) {
-  const { label, hint, kind, max, format, lines, placeholder, choices, unit, isRequired } =
+function TextField({ path, value, onChange, ...given }: TextFieldProps) {
+  const { label, hint, kind, max, format, lines, placeholder, unit, isRequired, ...field } =
     fieldAt(path)!;
+  const choices = given.choices ?? field.choices;
   const isProse = kind === 'text';
   const used = isProse && format === undefined && `${[...value].length} of ${countText(max!)}`;
   const note = used || (kind === 'url' && !isRequired && 'optional');
@@ -134,9 +139,10 @@ function TextField({ path, value, onChange }: TextFieldProps) {
       onChange(event.currentTarget.value),
   };
   if (choices !== undefined) {
-    const known: Readonly<Record<string, string>> = { '': 'Default', ...choices };
-    const data = Object.entries({ ...known, [value]: known[value] ?? `${value} ${unit}` });
-    return <NativeSelect {...shared} data={data.map(([value, label]) => ({ value, label }))} />;
+    const known = new Map([['', 'Default'], ...Object.entries(choices)]);
+    known.set(value, known.get(value) ?? `${value} ${unit}`);
+    const data = Array.from(known, ([value, label]) => ({ value, label }));
+    return <NativeSelect {...shared} data={data} />;
   }
   const prose = { spellCheck: true, autoCapitalize: 'sentences', dir: 'auto' };
   const typed = { ...shared, pos: 'relative', placeholder, ...(isProse && prose) } as const;
@@ -267,9 +273,7 @@ function TranslationFields({ entries }: { readonly entries: readonly Translation
 }
 
 /** The name tells the buttons apart for the sender's own code. Who writes here need not know it. */
-const shownButtonFields = (Object.keys(buttonFields) as (keyof ButtonForm)[]).filter(
-  (name) => name !== 'action',
-);
+const shownButtonFields = ['title', 'url', 'icon'] as const;
 
 /** The buttons of the notification. */
 function ButtonFields({ entries }: { readonly entries: readonly ButtonForm[] }) {

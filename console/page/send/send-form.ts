@@ -23,8 +23,6 @@ import { type FieldText, fieldTexts } from '../../../contract/wording/field-text
 import { timeText } from '../format.ts';
 import { readTable, tableIssue } from './recipients.ts';
 
-export type { Recipient } from './recipients.ts';
-
 /** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */
 
 /** A field of the form: what the contract's table says of it, and its texts. */
@@ -309,14 +307,18 @@ function textOf({ kind, choices, unit = '' }: FormField, value: unknown): string
   if (kind === 'flag') return value === true ? 'Yes' : 'No';
   if (kind === 'time') return timeText(String(value));
   if (kind === 'object') return JSON.stringify(value);
-  if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join(', ');
-  if (kind === 'translations') return Object.entries(Object(value)).map(translationText).join('; ');
+  if (kind === 'list') return (value as readonly ButtonForm[]).map(entryText).join('; ');
+  if (kind === 'translations') {
+    const texts = Object.entries<Partial<TranslationForm>>(Object(value)).map(
+      ([tag, one]) => `${languageName(tag)}: ${entryText(one)}`,
+    );
+    return texts.join('; ');
+  }
   return choices?.[String(value)] ?? [value, unit].join(' ').trimEnd();
 }
 
-function translationText([tag, one]: [string, unknown]): string {
-  const { title, body, url }: Partial<TranslationForm> = Object(one);
-  return `${languageName(tag)}: ${[title, body, url].filter((text) => text).join(', ')}`;
+function entryText({ title, body, url, icon }: Partial<ButtonForm & TranslationForm>): string {
+  return [title, body, url, icon].filter((text) => text).join(', ');
 }
 
 /** `German (de)`, for a tag that people may not know. */
@@ -327,11 +329,6 @@ export function languageName(tag: string): string {
   } catch {
     return tag;
   }
-}
-
-function buttonText({ title, url, icon }: Partial<ButtonForm>): string {
-  const details = [url, icon].filter((text) => text).join(', ');
-  return details === '' ? title! : `${title} (${details})`;
 }
 
 /** What is written of an entry. @param rows of its fields: those that must not be blank stay. */

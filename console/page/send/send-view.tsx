@@ -34,7 +34,8 @@ import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.t
 import { type Question, useSession } from '../session.ts';
 import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { canFindOut, type Draft, earlierText, mayHave, saysNothingSent } from './draft.ts';
+import { type Draft, earlierText, mayHave, saysNothingSent } from './draft.ts';
+import type { Recipient } from './recipients.ts';
 import { Fields, IssuesContext, issueAt, SendField } from './send-field.tsx';
 import {
   emptySendForm,
@@ -43,7 +44,6 @@ import {
   isIn,
   languageName,
   namesIn,
-  type Recipient,
   readSendForm,
   type SendForm,
   usersField,
@@ -73,7 +73,7 @@ export function SendView() {
   const shown = recipient
     ? rendered(notification, (recipient.values ?? {}) as Values)
     : notification;
-  const sizeOf = ({ project }: Known) => audienceSize(form, project?.subscribers, project?.sample);
+  const sizeOf = ({ project }: Known) => audienceSize(form, project);
   const reachOf = (known: Known) => (sizeOf(known).part ?? 0) * (known.project?.subscribers ?? 0);
   const known = { project, list: listed.data };
   const size = sizeOf(known);
@@ -295,13 +295,15 @@ function Doubt() {
     if (document.activeElement === document.body) element.current!.focus();
   }, []);
   const have = mayHave(draft);
-  const isRecent = canFindOut(draft, Date.now());
+  const { form, attemptedAt = 0 } = draft;
+  // Until then, a repetition under the same key finds out what became of it. With an hour for clocks.
+  const isRecent = Date.now() < attemptedAt + (limits.idempotencyHours - 1) * 60 * 60_000;
   const edit = () =>
     ask({
       title: 'Edit it, to send it again?',
       text: `${have}, and gets it again if you send it.`,
       confirm: 'Edit, to send again',
-      onConfirm: () => replace(draft.form, { earlier: have }),
+      onConfirm: () => replace(form, { earlier: have }),
     });
   return (
     <Alert
@@ -316,7 +318,7 @@ function Doubt() {
         {have}. {error && `${failureText(error).what} `}
         {isRecent
           ? '“Find out” repeats the same request: what has gone out does not go out twice, and what has not goes out now.'
-          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString(), 'long')}, and Carillon remembers a request for a day. Look under Notifications.`}
+          : `It was sent on ${timeText(new Date(attemptedAt).toISOString(), 'long')}, and Carillon remembers a request for a day. Look under Notifications.`}
       </Text>
       <Group mt="sm">
         {isRecent && (

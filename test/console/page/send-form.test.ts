@@ -213,7 +213,7 @@ test('a sent notification is shown with the labels of the form', () => {
     Urgency: 'High',
     'Handled by the service worker': 'No',
     'Time of the event': timeText(content.timestamp!),
-    Buttons: 'Map (https://www.example.com/map, https://www.example.com/map.png), Later',
+    Buttons: 'Map, https://www.example.com/map, https://www.example.com/map.png; Later',
     Data: '{"order":{"id":7}}',
   });
 });
