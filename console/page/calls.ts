@@ -151,7 +151,6 @@ interface FailureText {
 /** Says what failed and what to do, in a person's words. @param isLocal whether `npm start` serves the page. */
 export function failureText(error: unknown, isLocal = false): FailureText {
   if (!(error instanceof CarillonError)) return { what: (error as Error).message };
-  const seconds = error.retryAfter;
   /** Without `what`, the service's own sentence is shown: it says what is wrong. */
   const texts: Readonly<Record<string, Partial<FailureText>>> = {
     network_error: {
@@ -167,7 +166,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     direct_request: { advice: 'Open the console at the public address of the service.' },
     unexpected_response: { what: 'The response is not from Carillon.' },
     rate_limited: {
-      advice: `Try again in ${seconds === undefined ? 'a minute' : `${seconds} s`}.`,
+      advice: `Try again in ${error.retryAfter === undefined ? 'a minute' : `${error.retryAfter} s`}.`,
     },
     project_paused: { advice: 'The operator resumes it: carillon resume <projectId>.' },
     subscriber_cap_reached: {

@@ -96,10 +96,8 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
   };
   const isSubscribed = subscription !== null;
   const toggle = () =>
-    change(() => (isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {})));
-
-  const identify = () => change(() => push.identify(userId || null));
-
+    isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {});
+  const identify = () => push.identify(userId || null);
   const isRefused = permission === 'unsupported' || permission === 'denied';
   const [status, lead] =
     states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
@@ -119,7 +117,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
           variant={isSubscribed ? 'default' : 'filled'}
           disabled={!push.supported || data === undefined}
           aria-disabled={isPending}
-          onClick={toggle}
+          onClick={() => change(toggle)}
         >
           {isSubscribed ? 'Unsubscribe' : 'Subscribe'}
         </Button>
@@ -136,7 +134,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
           {isSubscribed && (
-            <Button variant="default" aria-disabled={isPending} onClick={identify}>
+            <Button variant="default" aria-disabled={isPending} onClick={() => change(identify)}>
               Change user
             </Button>
           )}

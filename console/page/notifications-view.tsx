@@ -178,8 +178,8 @@ export function searchText(found: number, { notifications }: NotificationList): 
   return `${matches} in ${countOf(notifications.length, 'notification')} since ${since}`;
 }
 
-const counted = ['Notification', 'Status', 'Delivered', 'Clicked'];
 const sender = 'Sent by';
+const columns = ['Notification', 'Status', 'Delivered', 'Clicked', sender, 'Sent'];
 const onLarge = { className: 'mantine-visible-from-lg' };
 
 interface NotificationTableProps {
@@ -193,17 +193,18 @@ const as = (role: string) => ({ role });
 
 /** Notifications, one in a row, which the link of its title covers. On phones a row is two lines. */
 export function NotificationTable({ notifications, hasSenders = false }: NotificationTableProps) {
-  const columns = [...counted, ...(hasSenders ? [sender] : []), 'Sent'];
   return (
     <Box px="xs" pos="relative" style={{ containerType: 'inline-size', overflow: 'hidden' }}>
       <table {...as('table')}>
         <thead {...as('rowgroup')}>
           <tr {...as('row')}>
-            {columns.map((name) => (
-              <th key={name} {...as('columnheader')} {...(name === sender && onLarge)}>
-                {name}
-              </th>
-            ))}
+            {columns
+              .filter((name) => hasSenders || name !== sender)
+              .map((name) => (
+                <th key={name} {...as('columnheader')} {...(name === sender && onLarge)}>
+                  {name}
+                </th>
+              ))}
           </tr>
         </thead>
         <tbody {...as('rowgroup')}>

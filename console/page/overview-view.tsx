@@ -174,15 +174,6 @@ export function Growth() {
   );
 }
 
-interface Step {
-  readonly title: string;
-  readonly isDone: boolean;
-  /** What to do, and once it is done, what tells it. */
-  readonly texts: readonly [toDo: string, done?: string];
-  /** While it is the next one. */
-  readonly action?: ReactNode;
-}
-
 /** The way to the first click. The next step has the only button. Nothing, once all is done. */
 function Checklist({ project, list: { notifications } }: ResultsProps) {
   const { may, isLocal, href } = useSession();
@@ -191,7 +182,8 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
   const are = subscribers === 1 ? 'is' : 'are';
   // Where there are figures, they say it.
   const subscribed = hasSent ? '' : `${countOf(subscribers, 'browser')} ${are} subscribed.`;
-  const steps: readonly Step[] = [
+  // Each with what to do, and once it is done, what tells it. The action is shown while it is the next one.
+  const steps = [
     {
       title: isLocal ? 'Subscribe a browser' : 'Add the SDK to your site',
       isDone: subscribers > 0 || hasSent,
@@ -221,6 +213,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
       title: 'See the first click',
       isDone: notifications.some(({ clicked }) => clicked === null || clicked > 0),
       texts: ['It is counted here when somebody clicks the notification.'],
+      action: null,
     },
   ];
   const done = steps.filter(({ isDone }) => isDone).length;

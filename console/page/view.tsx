@@ -303,7 +303,7 @@ export function Choice<Value extends string>({
 }
 
 interface StepProps extends Children {
-  /** From 0. */
+  /** From 0. Beyond the last one: at the last one. */
   readonly at: number;
   readonly of: number;
   /** Such as `recipient`. */
@@ -312,7 +312,8 @@ interface StepProps extends Children {
 }
 
 /** Goes through entries: `‹ ada, 2 of 240 ›`. */
-export const Step = ({ at, of, what, onStep, children }: StepProps) => {
+export const Step = ({ of, what, onStep, children, ...props }: StepProps) => {
+  const at = Math.min(props.at, of - 1);
   const step = (name: string, icon: IconName, to: number) => {
     const isThere = to >= 0 && to < of;
     return (

@@ -164,7 +164,6 @@ interface EntriesProps<Entry> {
   readonly added: () => Entry;
   readonly addText: string;
   readonly legendOf: (entry: Entry, number: number) => string;
-  readonly removeText: (number: number) => string;
   /** The fields of an entry. */
   readonly children: (
     entry: Entry,
@@ -200,13 +199,14 @@ function Entries<Entry>({ name, entries, children, ...rest }: EntriesProps<Entry
             variant="subtle"
             color="bad"
             mr="auto"
+            aria-label={`Remove ${rest.legendOf(entry, index + 1)}`}
             onClick={() => {
               setAll(entries.toSpliced(index, 1));
               // The pressed button is gone.
               add.current!.focus();
             }}
           >
-            {rest.removeText(index + 1)}
+            Remove
           </Button>
         </Fields>
       ))}
@@ -240,7 +240,6 @@ function TranslationFields({ entries }: { readonly entries: readonly Translation
         added={() => emptyTranslation}
         addText="Add a language"
         legendOf={({ tag }) => (tag.trim() ? languageName(tag.trim()) : 'A language')}
-        removeText={() => 'Remove this language'}
       >
         {(entry, set, index) => (
           <>
@@ -286,7 +285,6 @@ function ButtonFields({ entries }: { readonly entries: readonly ButtonForm[] }) 
       added={() => ({ ...emptyButton, action: unused! })}
       addText="Add a button"
       legendOf={(_, number) => `Button ${number}`}
-      removeText={(number) => `Remove button ${number}`}
     >
       {(entry, set, index) =>
         shownButtonFields.map((name) => (

@@ -238,18 +238,14 @@ export function usersField({ isPersonal }: SendForm): 'userIds' | 'recipients' {
   return isPersonal ? 'recipients' : 'userIds';
 }
 
-/** Whether the conditions of the form hold. */
-function isConditional({ to, isNarrowed }: SendForm): boolean {
-  return to === 'some' || (to === 'users' && isNarrowed);
-}
-
 /** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
 function memberOf(form: SendForm, name: FieldName): unknown {
   const { kind, blank } = fields[name];
   const { group } = sendFields[name];
   const value = form[name];
+  const isConditional = form.to === 'some' || (form.to === 'users' && form.isNarrowed);
   if (group === 'To' && (form.to !== 'users' || name !== usersField(form))) return undefined;
-  if (group === 'Only some of them' && !isConditional(form)) return undefined;
+  if (group === 'Only some of them' && !isConditional) return undefined;
   if (typeof value === 'boolean') return value === emptySendForm[name] ? undefined : value;
   if (typeof value !== 'string') {
     if (value.length === 0) return undefined;

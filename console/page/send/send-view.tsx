@@ -68,8 +68,8 @@ export function SendView() {
   const [index, setIndex] = useState(0);
   const [language, setLanguage] = useState(0);
   const recipients = notification.recipients ?? [];
-  const at = Math.min(index, Math.max(0, recipients.length - 1));
-  const recipient = recipients[at];
+  // A table may have become shorter.
+  const recipient = recipients[index] ?? recipients.at(-1);
   const shown = recipient
     ? rendered(notification, (recipient.values ?? {}) as Values)
     : notification;
@@ -154,19 +154,18 @@ export function SendView() {
   }
 
   const languages = inLanguages(shown);
-  const languageAt = Math.min(language, languages.length - 1);
-  const { tag, content: inLanguage } = languages[languageAt]!;
+  const { tag, content: inLanguage } = (languages[language] ?? languages.at(-1))!;
   const bytes = Math.max(...languages.map(({ content }) => messageBytes(content, projectId)));
   const preview = (
     <Box mih="8rem" style={{ overflowY: 'auto' }}>
       <PlatformPreview notification={inLanguage} />
       {languages.length > 1 && (
-        <Step at={languageAt} of={languages.length} what="language" onStep={setLanguage}>
+        <Step at={language} of={languages.length} what="language" onStep={setLanguage}>
           {tag === undefined ? 'All other languages' : languageName(tag)}
         </Step>
       )}
       {recipient !== undefined && (
-        <Step at={at} of={recipients.length} what="recipient" onStep={setIndex}>
+        <Step at={index} of={recipients.length} what="recipient" onStep={setIndex}>
           <bdi>{recipient.userId}</bdi>
         </Step>
       )}
@@ -226,7 +225,7 @@ export function SendView() {
         <IssuesContext.Provider value={shownIssues}>
           <div>
             <Section title="Message" isLocked={isLocked}>
-              <SendFields groups={messageGroups} />
+              <Stack>{messageGroups.flatMap(fieldsIn)}</Stack>
             </Section>
             {!isWide && <Section>{preview}</Section>}
             <Section title="Audience" isLocked={isLocked}>
@@ -234,13 +233,13 @@ export function SendView() {
             </Section>
             <Section isLocked={isLocked}>
               <Disclosure title="Options" hint={optionsText(form)}>
-                {optionGroups.map((group) => (
-                  <Box key={group} mt="lg">
-                    <Fields legend={group}>
-                      <SendFields groups={[group]} />
+                <Stack mt="lg" gap="lg">
+                  {optionGroups.map((group) => (
+                    <Fields key={group} legend={group}>
+                      {fieldsIn(group)}
                     </Fields>
-                  </Box>
-                ))}
+                  ))}
+                </Stack>
               </Disclosure>
             </Section>
             <Section>
@@ -408,13 +407,8 @@ function Section(props: { title?: string; isLocked?: boolean; children: ReactNod
   );
 }
 
-const SendFields = ({ groups }: { readonly groups: readonly FieldGroup[] }) => (
-  <Stack>
-    {groups.flatMap(namesIn).map((name) => (
-      <SendField key={name} name={name} />
-    ))}
-  </Stack>
-);
+const fieldsIn = (group: FieldGroup) =>
+  namesIn(group).map((name) => <SendField key={name} name={name} />);
 
 interface SendActionsProps {
   readonly size: AudienceSize;
