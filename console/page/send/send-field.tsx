@@ -69,12 +69,12 @@ export function fieldId(path: string): string {
 
 /** Fields that belong together. */
 export const Fields = ({ legend, children }: { legend: string; children: ReactNode }) => (
-  <Box component="fieldset" m={0} p={0} bd={0} miw={0} w="100%">
+  <fieldset>
     <Text component="legend" fw={500} mb="xs">
       {legend}
     </Text>
     <Stack>{children}</Stack>
-  </Box>
+  </fieldset>
 );
 
 /** The control of a field of send, as the table of fields describes it. */

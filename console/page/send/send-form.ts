@@ -100,13 +100,13 @@ export function isIn(path: string, groups: readonly FieldGroup[]): boolean {
   return groups.flatMap(namesIn).some((name) => name === path.split(/[.[]/)[0]);
 }
 
-type ValueOf<Kind> = Kind extends 'flag'
-  ? boolean
-  : Kind extends 'list'
-    ? readonly ButtonForm[]
-    : Kind extends 'translations'
-      ? readonly TranslationForm[]
-      : string;
+/** By kind. Other fields have a text. */
+interface Values {
+  readonly flag: boolean;
+  readonly list: readonly ButtonForm[];
+  readonly translations: readonly TranslationForm[];
+}
+type ValueOf<Kind> = Kind extends keyof Values ? Values[Kind] : string;
 
 /**
  * Values of the form. A field of the contract without a row in the table does not compile. What was entered for one
@@ -264,9 +264,8 @@ function withAdvice({ path, message }: Issue, form: SendForm): Issue {
   const value = path.split(/[.[\]]+/).reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
   if (!hasVisibleCharacter(value)) return { path, message: blank };
-  if (kind === 'object' && jsonOf(value) === value)
-    return { path, message: 'is not JSON; check quotes and commas' };
-  return { path, message };
+  const isBroken = kind === 'object' && jsonOf(value) === value;
+  return { path, message: isBroken ? 'is not JSON; check quotes and commas' : message };
 }
 
 type SentContent = NotificationContent & Pick<NotificationResult, 'audience'>;

@@ -15,6 +15,7 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { canonicalTag, languagesOf } from '../../../contract/wire/languages.ts';
@@ -26,13 +27,13 @@ import { contentOf, type FieldGroup, fieldGroups } from '../../../contract/wire/
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { failureText, useNotifications, useProject } from '../calls.ts';
-import { CodeSample } from '../code-sample.tsx';
+import { codeSample, type SampleLanguage, sampleLanguages } from '../code-samples.ts';
 import { timeText } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { subscribedUserId } from '../local-view.tsx';
 import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
 import { type Question, useSession } from '../session.ts';
-import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
+import { Choice, Copied, Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
 import { type Draft, earlierText, mayHave, saysNothingSent } from './draft.ts';
 import type { Recipient } from './recipients.ts';
@@ -180,7 +181,6 @@ export function SendView() {
   const actions = (
     <SendActions
       size={{ ...size, nobody: size.nobody ?? wrong }}
-      earlier={earlierText(draft, known.list)}
       isBar={!isWide}
       isTesting={test.isPending}
       onTest={() => check(true) && test.attempt()}
@@ -396,7 +396,7 @@ function Section(props: { title?: string; isLocked?: boolean; children: ReactNod
   const { title, isLocked, children } = props;
   const padding = title === 'Message' ? '0 0 28px' : '28px 0';
   return (
-    <fieldset disabled={isLocked} className="section" style={{ margin: 0, minWidth: 0, padding }}>
+    <fieldset disabled={isLocked} className="section" style={{ padding }}>
       {title && (
         <Title order={2} mb={14}>
           {title}
@@ -412,8 +412,6 @@ const fieldsIn = (group: FieldGroup) =>
 
 interface SendActionsProps {
   readonly size: AudienceSize;
-  /** Who has an earlier one like it. */
-  readonly earlier: string | undefined;
   readonly isTesting: boolean;
   readonly onTest: () => void;
   /** What is wrong, and what became of a test. */
@@ -423,8 +421,9 @@ interface SendActionsProps {
 }
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
-function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsProps) {
-  const { isSending } = useSession().writing;
+function SendActions({ size, isBar, children, ...rest }: SendActionsProps) {
+  const { draft, isSending } = useSession().writing;
+  const earlier = earlierText(draft, useNotifications().data);
   const { data: project } = useProject();
   const { precision, number, noun, part = 0, note, nobody } = size;
   const isToUsers = noun.startsWith('user');
@@ -464,6 +463,30 @@ function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsPro
       </Flex>
       {!isBar && children}
     </>
+  );
+}
+
+/** The code that sends a notification. */
+function CodeSample({ notification }: { notification: SendRequest }) {
+  const { projectId } = useSession();
+  const { subscribers = 0 } = useProject().data ?? {};
+  const [language, setLanguage] = useState<SampleLanguage>('curl');
+  const isToUsers = 'userIds' in notification || 'recipients' in notification;
+  const respondAsync = !isToUsers && subscribers > sliceSizes.recipients;
+  const send = { baseUrl: location.origin, projectId, notification, respondAsync };
+  return (
+    <Stack gap="xs" mt="sm">
+      <Group>
+        <Choice
+          label="Language"
+          choices={sampleLanguages}
+          value={language}
+          onChange={setLanguage}
+        />
+      </Group>
+      <Copied text={codeSample(language, send)} what="the code" isCode />
+      <Hint>The secret key is read from the variable CARILLON_SECRET_KEY.</Hint>
+    </Stack>
   );
 }
 
