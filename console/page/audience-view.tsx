@@ -154,9 +154,8 @@ function FindUser() {
         : client.removeUser(userId));
       return `Removed ${countOf(removed, 'browser')} of ${userId}.`;
     },
-    onSuccess: (_, { userId, device }) => {
-      if (device) lookUp.mutate(userId);
-      else lookUp.reset();
+    onSuccess: (_, { userId }) => {
+      lookUp.mutate(userId);
       // The pressed button is gone.
       input.current!.focus();
     },

@@ -60,7 +60,7 @@ export function Broadcasts({ broadcasts }: { readonly broadcasts: readonly Notif
       <Flex
         key={one.id}
         component="a"
-        href={href({ notificationId: one.id })}
+        href={href('notification', one.id)}
         aria-label={title}
         direction="column"
         align="center"

@@ -70,14 +70,12 @@ function SignedInConsole({ signedIn, isLocal, onSignOut }: SignedInProps) {
   const [queries] = useState(() => queryClient(() => onSignOut(true)));
   // By itself it does so only when the tab was hidden.
   useWindowEvent('focus', () => void queries.refetchQueries({ type: 'active', stale: true }));
-  const href: Session['href'] = (to) =>
-    fragmentOf({
-      projectId,
-      ...(typeof to === 'string' ? { view: to } : { view: 'notification', ...to }),
-    });
+  const href: Session['href'] = (view, notificationId) =>
+    fragmentOf({ projectId, view, notificationId });
   const onSent = (notificationId: string) => {
     // Who has gone on to another view stays there.
-    if (placeOf(location.hash)?.view === 'send') location.hash = href({ notificationId });
+    if (placeOf(location.hash)?.view === 'send')
+      location.hash = href('notification', notificationId);
   };
   const owner = JSON.stringify([projectId, access.role === 'owner' ? access.role : [access.name]]);
   const writing = useDraft({ owner, key, client, isLocal, queries, onSent });

@@ -1,4 +1,5 @@
 import { countText } from '../../contract/text/text.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
 
 /**
  * A part of a whole in percent. Empty if it was not measured, if there is no whole, and if events of it were lost: a
@@ -24,24 +25,19 @@ export function estimateText(found: number, sample: number, all: number): string
   return countText(unit * Math.round((part * all) / unit));
 }
 
-/** A figure that follows from `shown`: `about 61,230`, if only a sample of the browsers reported it. */
-export function estimated(shownSample: number | undefined, figure: string): string {
-  return shownSample === undefined || figure === '' ? figure : `about ${figure}`;
-}
-
 /** In place of counts that browsers were not asked for. */
 export const notMeasured = 'Not measured';
 
-/** The shown part of the delivered, as `rateText`. An estimate may be above what it estimates. */
-export function shownRate(counts: {
-  readonly delivered: number;
-  readonly shown: number | null;
-  readonly shownSample?: number | undefined;
-}): string {
-  const { delivered, shown, shownSample } = counts;
-  if (shown === null) return '';
-  const most = shownSample === undefined ? shown : Math.min(shown, delivered);
-  return estimated(shownSample, rateText(most, delivered));
+type Shown = Pick<NotificationResult, 'delivered' | 'shown' | 'shownSample'>;
+
+/**
+ * The shown part of the delivered, as `rateText`: `about 12 %`, if only a sample of the browsers reported it. An estimate
+ * may be above what it estimates.
+ */
+export function shownRate({ delivered, shown, shownSample }: Shown): string {
+  if (shown === null || shownSample === undefined) return rateText(shown, delivered);
+  const rate = rateText(Math.min(shown, delivered), delivered);
+  return rate && `about ${rate}`;
 }
 
 const [short, long] = (['short', 'long'] as const).map(

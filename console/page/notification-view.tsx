@@ -17,7 +17,7 @@ import {
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
-import { estimated, notMeasured, rateText, shownRate, timeText } from './format.ts';
+import { notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
 import { contentTexts, formOf } from './send/send-form.ts';
@@ -224,6 +224,7 @@ function Funnel({ notification }: DeliveryProps) {
   const whole = about ?? size;
   const most = Math.max(whole, delivered, shown ?? 0, clicked ?? 0, 1);
   const rate = (text: string, noun: string) => (isGoingOn || !text ? '' : `${text} of ${noun}`);
+  const estimates = [about !== undefined && 'Audience', notification.shownSample && 'Shown'];
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
     ['bad-fill', notification.failed],
@@ -245,13 +246,8 @@ function Funnel({ notification }: DeliveryProps) {
           <li key={name} data-step={name}>
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
-              {about !== undefined && name === 'Audience' && 'about '}
-              {count === null
-                ? notMeasured
-                : estimated(
-                    name === 'Shown' ? notification.shownSample : undefined,
-                    countText(count),
-                  )}
+              {count !== null && estimates.includes(name) && 'about '}
+              {count === null ? notMeasured : countText(count)}
             </Text>
             <Hint c="dimmed" ml="auto">
               {rateOf}
@@ -281,11 +277,36 @@ function Funnel({ notification }: DeliveryProps) {
 
 /** Why pushes failed: each reason once, with what to do. Closed while it matters little. */
 function Reasons({ notification }: DeliveryProps) {
-  const { projectId } = useSession();
-  const { failed, failures = {} } = notification;
+  const { projectId, may, href } = useSession();
+  const copy = useCopy(notification);
+  const { id, sentAt, failed, failures = {} } = notification;
   if (failed === 0) return null;
   const bytes = messageBytes(contentOf(notification), projectId);
   const reasons = byCount(failures) as readonly (readonly [FailureReason, number])[];
+  /** The button to what can be done about it. */
+  const actionFor = (reason: FailureReason, count: number) => {
+    const { heading, text, action } = failureTexts[reason];
+    if (action === 'openSettings') return <LinkButton href={href('settings')}>Settings</LinkButton>;
+    if (action !== 'copyNote') {
+      return action && may('send') ? (
+        <Button variant="default" onClick={copy}>
+          {action === 'editCopy' ? 'Edit a copy' : 'Send again…'}
+        </Button>
+      ) : null;
+    }
+    // What the operator needs to find the cause.
+    const note = `${countText(count)} failed with ${reason}: ${heading}. ${text}
+Project ${projectId}, notification ${id}, sent ${timeText(sentAt)} (${sentAt}) by ${location.origin}`;
+    return (
+      <CopyButton value={note}>
+        {({ copied, copy }) => (
+          <Button variant="default" onClick={copy}>
+            <span aria-live="polite">{copied ? 'Copied' : 'Copy a note'}</span>
+          </Button>
+        )}
+      </CopyButton>
+    );
+  };
   return (
     <Paper mt="md" id="reasons">
       <Inside>
@@ -307,7 +328,7 @@ function Reasons({ notification }: DeliveryProps) {
                       {failureTexts[reason].text}
                     </Hint>
                   </Box>
-                  <ReasonAction notification={notification} reason={reason} count={count} />
+                  {actionFor(reason, count)}
                 </Group>
               </Row>
             ))}
@@ -315,34 +336,5 @@ function Reasons({ notification }: DeliveryProps) {
         </Disclosure>
       </Inside>
     </Paper>
-  );
-}
-
-/** The button to what can be done about a reason. */
-function ReasonAction(props: DeliveryProps & { reason: FailureReason; count: number }) {
-  const { notification, reason, count } = props;
-  const { projectId, may, href } = useSession();
-  const copy = useCopy(notification);
-  const { heading, text, action } = failureTexts[reason];
-  const { id, sentAt } = notification;
-  if (action === 'openSettings') return <LinkButton href={href('settings')}>Settings</LinkButton>;
-  if (action !== 'copyNote') {
-    return action && may('send') ? (
-      <Button variant="default" onClick={copy}>
-        {action === 'editCopy' ? 'Edit a copy' : 'Send again…'}
-      </Button>
-    ) : null;
-  }
-  // What the operator needs to find the cause.
-  const note = `${countText(count)} failed with ${reason}: ${heading}. ${text}
-Project ${projectId}, notification ${id}, sent ${timeText(sentAt)} (${sentAt}) by ${location.origin}`;
-  return (
-    <CopyButton value={note}>
-      {({ copied, copy }) => (
-        <Button variant="default" onClick={copy}>
-          <span aria-live="polite">{copied ? 'Copied' : 'Copy a note'}</span>
-        </Button>
-      )}
-    </CopyButton>
   );
 }

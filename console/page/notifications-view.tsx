@@ -225,7 +225,7 @@ function Row({ notification, hasSenders }: RowProps) {
   return (
     <tr {...as('row')} style={{ position: 'relative' }}>
       <td {...as('cell')}>
-        <a href={href({ notificationId: id })} title={title}>
+        <a href={href('notification', id)} title={title}>
           <bdi>{title}</bdi>
         </a>
         <Text fz="hint" c="var(--faint)" truncate>

@@ -68,7 +68,7 @@ function Results({ project, list }: ResultsProps) {
       {second === undefined ? (
         <div>
           <Text mb="xs">
-            <Anchor href={href({ notificationId: first.id })} inherit>
+            <Anchor href={href('notification', first.id)} inherit>
               <bdi>{first.title}</bdi>
             </Anchor>
             , <Time at={first.sentAt} />
@@ -91,7 +91,7 @@ function Results({ project, list }: ResultsProps) {
 function NoticeAlert({ title, text, tone, notificationId }: Notice) {
   const { href } = useSession();
   const isLimit = notificationId === undefined;
-  const where = href(isLimit ? 'settings' : { notificationId });
+  const where = isLimit ? href('settings') : href('notification', notificationId);
   return (
     <Alert role="status" id="notice" color={tone}>
       <Group justify="space-between" gap="0.25rem 1rem">

@@ -18,7 +18,7 @@ export interface Place {
   /** The filters of a list, as in a URL. */
   readonly query?: string;
   /** Of the view of a notification. */
-  readonly notificationId?: string;
+  readonly notificationId?: string | undefined;
 }
 
 /** Reads a fragment, such as `#/projects/demo/send`. Undefined: it names no place. */
@@ -30,8 +30,7 @@ export function placeOf(fragment: string): Place | undefined {
   if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
     return { view: 'notification', projectId, notificationId: id };
   }
-  if (id !== undefined) return undefined;
-  if (!Object.hasOwn(viewTitles, view)) return undefined;
+  if (id !== undefined || !Object.hasOwn(viewTitles, view)) return undefined;
   return { view: view as ViewName, projectId, ...(query && { query }) };
 }
 

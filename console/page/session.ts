@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext } from 'react';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
-import type { Place, ViewName } from './place.ts';
+import type { Place } from './place.ts';
 import type { useDraft } from './send/draft.ts';
 
 /** What the person signed in with. It stays in memory: never in storage, cookies or the URL. */
@@ -42,7 +42,7 @@ export interface Session extends SignedIn {
   readonly place: Place;
   readonly replacePlace: (to: Place) => void;
   /** The address of a view of the project, or of a notification. */
-  readonly href: (view: ViewName | { readonly notificationId: string }) => string;
+  readonly href: (view: Place['view'], notificationId?: string) => string;
   /** The address of the list of notifications as it was left: the way back from one of them. */
   readonly listHref: string;
   /** Whether the key may call a route: what the service refuses, the page does not offer. */

@@ -36,11 +36,9 @@ export function SettingsView() {
             </Card>
             <Limits {...project} />
           </Stack>
-          <Stack>
-            <Card title="For your page">
-              <SiteSnippet {...project} />
-            </Card>
-          </Stack>
+          <Card title="For your page">
+            <SiteSnippet {...project} />
+          </Card>
         </SimpleGrid>
       )}
     </View>

@@ -97,7 +97,7 @@ export function View({ title, isInList, meta, actions, children }: ViewProps) {
 }
 
 interface CardProps extends Children {
-  readonly title: ReactNode;
+  readonly title: string;
   /** Beside the title. */
   readonly aside?: ReactNode;
   /** Whether the content reaches to the edges. */

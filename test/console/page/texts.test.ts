@@ -2,7 +2,6 @@ import { failureText, pollPauseMs } from '../../../console/page/calls.ts';
 import {
   agoText,
   dateText,
-  estimated,
   monthEndText,
   rateText,
   shownRate,
@@ -124,11 +123,10 @@ test('an issue is a sentence with the labels of the form, and the line of a user
 });
 
 test('figures that follow from a sample of the browsers say so', () => {
-  expect(estimated(10, '5 %')).toBe('about 5 %');
-  expect(estimated(undefined, '5 %')).toBe('5 %');
-  expect(estimated(10, '')).toBe('');
   expect(shownRate({ delivered: 200, shown: 100, shownSample: 10 })).toBe('about 50 %');
   expect(shownRate({ delivered: 200, shown: 210, shownSample: 10 })).toBe('about 100 %');
+  expect(shownRate({ delivered: 200, shown: 100 })).toBe('50 %');
+  expect(shownRate({ delivered: 0, shown: 0, shownSample: 10 })).toBe('');
   expect(shownRate({ delivered: 200, shown: 210 })).toBe('');
   expect(shownRate({ delivered: 200, shown: null })).toBe('');
 });
