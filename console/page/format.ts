@@ -64,9 +64,9 @@ const spans = [
   ['minute', 60_000, 60],
   ['hour', 3_600_000, 24],
 ] as const;
-const relative = new Intl.RelativeTimeFormat('en');
+const relative = new Intl.RelativeTimeFormat('en', { style: 'narrow' });
 
-/** `40 seconds ago`, `Yesterday`, `Nov 3`. */
+/** `40s ago`, `Yesterday`, `Nov 3`: on phones it has the room of nine characters. */
 export function agoText(iso: string, nowMs: number): string {
   const agoMs = Math.max(0, nowMs - Date.parse(iso));
   if (agoMs < 1000) return 'Now';

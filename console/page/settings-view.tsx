@@ -36,9 +36,11 @@ export function SettingsView() {
             </Card>
             <Limits {...project} />
           </Stack>
-          <Card title="For your page">
-            <SiteSnippet {...project} />
-          </Card>
+          <Stack>
+            <Card title="For your page">
+              <SiteSnippet {...project} />
+            </Card>
+          </Stack>
         </SimpleGrid>
       )}
     </View>

