@@ -511,7 +511,7 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
   test('of a notification that is not there, the reason is said', async () => {
     await open();
     await tab.go(`#/projects/${projectId}/notifications/no-such-id`);
-    await tab.expectText('[role=alert]', 'It may be older than 90 days');
+    await tab.expectText('[role=alert]', 'It may no longer be kept');
   });
 
   test.each([
