@@ -7,6 +7,7 @@ import {
   Text,
   UnstyledButton,
   useMantineColorScheme,
+  VisuallyHidden,
 } from '@mantine/core';
 import { type ReactNode, useRef } from 'react';
 import { useProject } from './calls.ts';
@@ -137,13 +138,11 @@ function Account() {
         if (next !== null && !currentTarget.contains(next)) popover.current!.hidePopover();
       }}
     >
-      <UnstyledButton
-        className="account"
-        w="100%"
-        popoverTarget="account"
-        aria-label={`${name}, ${role}`}
-      >
-        <Round tone="warning">{initials}</Round>
+      <UnstyledButton className="account" w="100%" popoverTarget="account">
+        <span aria-hidden>
+          <Round tone="warning">{initials}</Round>
+        </span>
+        <VisuallyHidden hiddenFrom="sm">{`${name}, ${role}`}</VisuallyHidden>
         <Text component="span" fw={500} truncate visibleFrom="sm" flex={1}>
           <bdi>{name}</bdi>
           <Text component="span" display="block" fz="xs" lh="xs" c="var(--faint)">
