@@ -99,8 +99,7 @@ export async function bringBack(
   { dynamo }: Pick<TablesDependencies, 'dynamo'>,
   { table, name, backup }: LostTable,
 ): Promise<void> {
-  const { isUseLogged }: TableKey = tableKeys[table];
-  const encryption = isUseLogged && { Enabled: true, SSEType: 'KMS' as const };
+  const encryption = encryptionOf(table);
   if (backup === undefined) {
     const input: CreateTableCommand['input'] = {
       ...{ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...keysOfTable(table) },
@@ -116,6 +115,12 @@ export async function bringBack(
       ...(encryption && { SSESpecificationOverride: encryption }),
     }),
   );
+}
+
+/** The encryption of a table that is not encrypted with the default key. */
+export function encryptionOf(table: TableName) {
+  const { isUseLogged }: TableKey = tableKeys[table];
+  return isUseLogged && { Enabled: true, SSEType: 'KMS' as const };
 }
 
 /** The keys and the index of a table, as CreateTable takes them and the template has them. */

@@ -98,7 +98,6 @@ async function findProject(
   const found = await source.find(projectId);
   if (found === undefined) return undefined;
   const { project } = found;
-  if (project.vapidPublicKey === undefined) throw exchanged(backup);
   const { ref } = project;
   const stored = await new RegisteredProjects(dynamo, tables).findProjectOrMark(projectId);
   const isMark = stored !== undefined && 'removed' in stored;
@@ -119,14 +118,12 @@ async function findProject(
   const ownKeys = state === 'other' ? undefined : await own.keysOf(projectId);
   const vapidKey = ownKeys?.vapidKey ?? found.vapidKey;
   const identityKey = ownKeys?.identityKey ?? found.identityKey;
-  if (vapidKey !== undefined && vapidKey.privateKey === undefined) throw exchanged(backup);
-  if (identityKey !== undefined && identityKey.identityKey === undefined) throw exchanged(backup);
   const keyed = state === 'exists' ? present! : project;
   if (identityKey === undefined || vapidKey === undefined || !haveSameKeys(keyed, vapidKey)) {
     throw new CommandError(
       'restored_keys_mismatch',
       `The tables Projects, VapidKeys and IdentityKeys do not have the same keys of project "${projectId}": ` +
-        'they were changed at the moment of the backup, or since. Restore all of them to another second.',
+        'they were changed at that second, or since. Take another second.',
     );
   }
   const ownProject = state === 'exists' ? (await own.find(projectId))?.project : undefined;
@@ -152,13 +149,6 @@ async function findProject(
   async function isGone(): Promise<boolean> {
     return !isCounted && (await countSubscriptions({ dynamo, tables }, ref)) === 0;
   }
-}
-
-function exchanged({ projects, vapidKeys, identityKeys }: RestoredTables): CommandError {
-  return new CommandError(
-    'wrong_table',
-    `"${projects}", "${vapidKeys}" and "${identityKeys}" are not the restored tables Projects, VapidKeys and IdentityKeys. Were they exchanged?`,
-  );
 }
 
 export interface RestoreOptions {

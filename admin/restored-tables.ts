@@ -1,75 +1,95 @@
-import { ListTablesCommand, type TableDescription } from '@aws-sdk/client-dynamodb';
+import { ListTablesCommand, RestoreTableToPointInTimeCommand } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { constructIdOf, type RestoredTables } from '../contract/infrastructure/tables.ts';
 import { CommandError } from './errors.ts';
-import { describeTable } from './lost-tables.ts';
+import { describeTable, encryptionOf } from './lost-tables.ts';
 
-/**
- * Checks that each restored table is there to be read, and has the keys of the stack's table that it is given for.
- * @returns the moment of the backup, as far as AWS says it.
- * @throws {CommandError}
- */
+/** The tables whose items of a second `restore` copies. */
+export const restoredTableNames = [
+  'projects',
+  'vapidKeys',
+  'identityKeys',
+  'subscriptions',
+  'usage',
+] as const satisfies readonly (keyof RestoredTables)[];
+
+/** The tables with the items of a second, beside those of the stack: each has the second after the name of its own table. */
+export function tablesAt(own: RestoredTables, second: Date): RestoredTables {
+  const suffix = `-${secondText(second).replaceAll(':', '.')}`;
+  const names = restoredTableNames.map((table) => [table, own[table] + suffix]);
+  return Object.fromEntries(names) as Record<keyof RestoredTables, string>;
+}
+
+/** RFC 3339. AWS restores whole seconds. */
+export function secondText(second: Date): string {
+  return second.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Lets AWS restore the tables of a second beside those of the stack, unless they are there. @throws {CommandError} */
+export async function restoreBeside(
+  dynamo: DynamoDBDocumentClient,
+  own: RestoredTables,
+  second: Date,
+): Promise<void> {
+  const restored = tablesAt(own, second);
+  for (const table of await present(dynamo, own)) {
+    if ((await describeTable(dynamo, restored[table])) !== undefined) continue;
+    const encryption = encryptionOf(table);
+    await dynamo.send(
+      new RestoreTableToPointInTimeCommand({
+        ...{ SourceTableName: own[table], TargetTableName: restored[table] },
+        RestoreDateTime: new Date(secondText(second)),
+        ...(encryption && { SSESpecificationOverride: encryption }),
+      }),
+    );
+  }
+}
+
+/** Checks that the tables of a second can be read. @throws {CommandError} */
 export async function checkRestoredTables(
   dynamo: DynamoDBDocumentClient,
-  restored: RestoredTables,
   own: RestoredTables,
-): Promise<Date | undefined> {
-  let time: Date | undefined;
-  for (const name of Object.keys(restored) as (keyof RestoredTables)[]) {
-    const ownTable = await describeTable(dynamo, own[name]);
-    if (ownTable === undefined) {
-      throw new CommandError(
-        'table_missing',
-        `The stack's own table ${constructIdOf(name)}, "${own[name]}", does not exist. Bring it back first: carillon tables restore.`,
-      );
-    }
-    const table = await describeTable(dynamo, restored[name]);
-    const expected = keysOf(ownTable);
-    if (table === undefined) {
-      const mistake = `There is no table "${restored[name]}" in this region.`;
-      throw wrongTable(`${mistake} ${await advice(expected)}`);
-    }
-    if (keysOf(table) !== expected) {
-      const mistake = `"${restored[name]}" is another table: its keys are ${keysOf(table)}, those of "${own[name]}" are ${expected}.`;
-      throw wrongTable(`${mistake} ${await advice(expected)}`);
-    }
-    // Until then, a read says that there is no such table.
-    if (table.TableStatus === 'CREATING') {
-      throw wrongTable(
-        `AWS is still restoring the table "${restored[name]}". Wait for all five: docs/backup.md has the command.`,
-      );
-    }
-    time ??= table.RestoreSummary?.RestoreDateTime;
+  second: Date,
+): Promise<RestoredTables> {
+  const restored = tablesAt(own, second);
+  for (const table of await present(dynamo, own)) {
+    const state = (await describeTable(dynamo, restored[table]))?.TableStatus;
+    // AWS creates them: until then, a read says that there is no such table.
+    if (state !== undefined && state !== 'CREATING') continue;
+    const others = (await restoredSeconds(dynamo, own.projects)).join(', ');
+    throw new CommandError(
+      'not_restored',
+      `${state === undefined ? 'There is no table' : 'AWS is still restoring'} "${restored[table]}". ` +
+        `First: carillon tables restore --at ${secondText(second)}, which waits for all five.` +
+        `${others && ` Tables of these seconds exist: ${others}.`}`,
+    );
   }
-  return time;
-
-  async function advice(expected: string | undefined): Promise<string> {
-    const candidates: string[] = [];
-    for (const table of await tableNames()) {
-      const isOwn = Object.values(own).includes(table);
-      if (!isOwn && keysOf(await describeTable(dynamo, table)) === expected) candidates.push(table);
-    }
-    return candidates.length === 0
-      ? 'No table but those of the stack has these keys: restore one first, see docs/backup.md.'
-      : `Tables with the right keys: ${candidates.join(', ')}.`;
-  }
-
-  async function tableNames(): Promise<readonly string[]> {
-    const names: string[] = [];
-    let last: string | undefined;
-    do {
-      const page = await dynamo.send(new ListTablesCommand({ ExclusiveStartTableName: last }));
-      names.push(...(page.TableNames ?? []));
-      last = page.LastEvaluatedTableName;
-    } while (last !== undefined);
-    return names;
-  }
+  return restored;
 }
 
-/** A table that the operator named for a restore is not the one. */
-function wrongTable(message: string): CommandError {
-  return new CommandError('wrong_table', message);
+/** The tables of the stack that a restore needs, all of which exist. @throws {CommandError} */
+async function present(dynamo: DynamoDBDocumentClient, own: RestoredTables) {
+  for (const table of restoredTableNames) {
+    if ((await describeTable(dynamo, own[table])) !== undefined) continue;
+    throw new CommandError(
+      'table_missing',
+      `The stack's own table ${constructIdOf(table)}, "${own[table]}", does not exist. Bring it back first: carillon tables restore.`,
+    );
+  }
+  return restoredTableNames;
 }
 
-const keysOf = (table: TableDescription | undefined) =>
-  table?.KeySchema?.map(({ AttributeName }) => AttributeName).join(' and ');
+/** The seconds of the restored tables in this region. */
+async function restoredSeconds(dynamo: DynamoDBDocumentClient, projects: string) {
+  const seconds: string[] = [];
+  let last: string | undefined;
+  do {
+    const page = await dynamo.send(new ListTablesCommand({ ExclusiveStartTableName: last }));
+    for (const name of page.TableNames ?? []) {
+      const second = name.startsWith(`${projects}-`) && name.slice(projects.length + 1);
+      if (second) seconds.push(second.replaceAll('.', ':'));
+    }
+    last = page.LastEvaluatedTableName;
+  } while (last !== undefined);
+  return seconds;
+}

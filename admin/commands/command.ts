@@ -1,4 +1,5 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
 import type { AuditEntry } from '../../lambdas/store/audit.ts';
 import type { Confirmation } from '../terminal/ask.ts';
@@ -82,6 +83,12 @@ export function readProjectId(text: string): string {
   throw new InvalidArgumentError(
     'Use 1 to 64 lowercase letters, digits or hyphens, not starting with a hyphen.',
   );
+}
+
+/** Parses RFC 3339. @throws {InvalidArgumentError} */
+export function readTime(text: string): Date {
+  if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text);
+  throw new InvalidArgumentError('Use a time such as 2026-11-27T09:00:00Z.');
 }
 
 /**

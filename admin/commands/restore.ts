@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import type { RestoredTables } from '../../contract/infrastructure/tables.ts';
 import { countOf, countText, shellString } from '../../contract/text/text.ts';
 import { CommandError } from '../errors.ts';
 import {
@@ -11,15 +10,22 @@ import {
   type RestoredProject,
   restoreProject,
 } from '../restore.ts';
-import { checkRestoredTables } from '../restored-tables.ts';
+import { checkRestoredTables, secondText } from '../restored-tables.ts';
 import { openConversation } from '../terminal/ask.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { formatTime } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
-import { type Context, dryRunOption, projectsOption, type RunOnStack } from './command.ts';
+import {
+  type Context,
+  dryRunOption,
+  projectsOption,
+  type RunOnStack,
+  readTime,
+} from './command.ts';
 import { erasedText } from './import.ts';
 
-interface Options extends RestoredTables {
+interface Options {
+  readonly at: Date;
   readonly project?: readonly string[];
   readonly keepKeys?: true;
   readonly newKeys?: true;
@@ -29,16 +35,13 @@ interface Options extends RestoredTables {
 export function restoreCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'restore',
-    'Copies projects from tables that were restored from a backup. It only adds: a project that is missing, and what an existing one lacks of keys and counters.',
-    '--projects Carillon-R-Projects --vapid-keys Carillon-R-VapidKeys --identity-keys Carillon-R-IdentityKeys ' +
-      '--subscriptions Carillon-R-Subscriptions --usage Carillon-R-Usage --project my-site --dry-run',
+    'Copies projects from the tables of an earlier second, which tables restore --at has made. It only adds: a project that is missing, and what an existing one lacks of keys and counters.',
+    '--at 2026-11-20T08:00:00Z --project my-site --dry-run',
   )
-    .requiredOption('--projects <table>', 'restored table Projects')
-    .requiredOption('--vapid-keys <table>', 'restored table VapidKeys')
-    .requiredOption('--identity-keys <table>', 'restored table IdentityKeys')
-    .requiredOption('--subscriptions <table>', 'restored table Subscriptions')
-    .requiredOption('--usage <table>', 'restored table Usage')
-    .addOption(projectsOption('only this project; can be given again (default: all of the backup)'))
+    .requiredOption('--at <time>', 'the second of tables restore --at: RFC 3339', readTime)
+    .addOption(
+      projectsOption('only this project; can be given again (default: all of that second)'),
+    )
     .addOption(
       new Option(
         '--keep-keys',
@@ -55,18 +58,17 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
     .action((options: Options) =>
       runOnStack(async (context) => {
         const { dynamo, tables, settings, dryRun, print, withBar } = context;
-        const { projects, vapidKeys, identityKeys, subscriptions, usage } = options;
-        const backup = { projects, vapidKeys, identityKeys, subscriptions, usage };
-        const time = await checkRestoredTables(dynamo, backup, tables);
+        const { at } = options;
+        const backup = await checkRestoredTables(dynamo, tables, at);
         const deps = { dynamo, backup, tables, clock: () => new Date() };
         const found = await findProjects(deps, options.project);
         const inState = (...states: readonly string[]) =>
           found.filter(({ state }) => states.includes(state));
-        const newKeys = await asksForKeys(context, options, inState('missing', 'lost'), time);
+        const newKeys = await asksForKeys(context, options, inState('missing', 'lost'));
         const existing = inState('lost', 'exists').map(idOf);
         if (options.addSubscriptions && existing.length > 0 && !dryRun) {
           await context.confirm({
-            effect: `adds to ${existing.join(', ')} the subscriptions ${ofBackup(time)}: who has unsubscribed since is subscribed again`,
+            effect: `adds to ${existing.join(', ')} the subscriptions ${asOf(at)}: who has unsubscribed since is subscribed again`,
             expected: 'add',
             label: 'word add',
             refusal: 'Nothing was restored.',
@@ -109,16 +111,15 @@ const idOf = ({ arriving }: FoundProject) => arriving.project.projectId;
 /** @returns whether missing projects get new keys. */
 async function asksForKeys(
   { terminal, dryRun }: Context,
-  { keepKeys, newKeys }: Options,
+  { at, keepKeys, newKeys }: Options,
   missing: readonly FoundProject[],
-  time: Date | undefined,
 ): Promise<boolean> {
   if (keepKeys || newKeys || dryRun || missing.length === 0) return newKeys === true;
   const members = missing.flatMap((one) =>
     Object.keys(one.arriving.project.members).map((name) => `${printable(name)} (${idOf(one)})`),
   );
   const question =
-    `Missing, and to be created as ${ofBackup(time)}: ${missing.map(idOf).join(', ')}.\n` +
+    `Missing, and to be created ${asOf(at)}: ${missing.map(idOf).join(', ')}.\n` +
     '  keep  secret keys and members are valid as they were then: also those that were replaced or revoked since\n' +
     '  new   each gets a new secret key, and no members\n' +
     `Members then: ${members.join(', ') || 'none'}.\n` +
@@ -131,13 +132,12 @@ async function asksForKeys(
   return answer === 'new';
 }
 
-/** The moment of the backup, and how long ago that is. */
-function ofBackup(time: Date | undefined): string {
-  if (time === undefined) return 'of the backup, whose time AWS does not say';
-  const hours = (Date.now() - time.getTime()) / (60 * 60 * 1000);
+/** A second, and how long ago that is. */
+function asOf(second: Date): string {
+  const hours = (Date.now() - second.getTime()) / (60 * 60 * 1000);
   const age =
     hours < 48 ? countOf(Math.round(hours), 'hour') : countOf(Math.round(hours / 24), 'day');
-  return `of the backup of ${formatTime(time.toISOString())}, ${age} ago`;
+  return `as of ${formatTime(secondText(second))}, ${age} ago`;
 }
 
 function restoredText(

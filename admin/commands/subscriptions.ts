@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import * as z from 'zod';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
@@ -21,6 +20,7 @@ import {
   projectCommand,
   type RunOnStack,
   readOrigin,
+  readTime,
 } from './command.ts';
 import { importCommand } from './import.ts';
 
@@ -243,12 +243,6 @@ function readUnseenDays(text: string): number {
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 30 && Number.isSafeInteger(days)) return days;
   throw new InvalidArgumentError('Use a whole number of days, 30 or more.');
-}
-
-/** @throws {InvalidArgumentError} */
-function readTime(text: string): Date {
-  if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text);
-  throw new InvalidArgumentError('Use a time such as 2026-11-27T09:00:00Z.');
 }
 
 /**

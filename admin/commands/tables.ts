@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { constructIdOf, type TableName, tableNames } from '../../contract/infrastructure/tables.ts';
+import { CommandError } from '../errors.ts';
 import {
   bringBack,
   complete,
@@ -10,13 +11,14 @@ import {
   lostTables,
   type TableLack,
 } from '../lost-tables.ts';
+import { restoreBeside, restoredTableNames, secondText, tablesAt } from '../restored-tables.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import { formatTime } from '../terminal/table.ts';
-import { dryRunOption, type RunOnStack } from './command.ts';
+import { type Context, dryRunOption, type RunOnStack, readTime } from './command.ts';
 
 export function tablesCommand(runOnStack: RunOnStack): Command {
   return new Command('tables')
-    .description('Brings back tables of the stack that were deleted.')
+    .description('Restores tables of the stack from backups.')
     .addCommand(restoreCommand(runOnStack));
 }
 
@@ -26,13 +28,20 @@ const pollMs = 5000;
 function restoreCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'restore',
-    'Restores deleted tables under their own names, from the backups that AWS makes of the moment of deletion, with what AWS leaves out: recovery, expiry, tags. Repeat it after an interruption.',
-    ...['--dry-run', '', '--yes --json'],
+    'Restores deleted tables under their own names, from the backups that AWS makes of the moment of deletion, with what AWS leaves out: recovery, expiry, tags. With --at, it restores copies of an earlier second, and the stack keeps its tables. Repeat it after an interruption.',
+    ...['--dry-run', '', '--yes --json', '--at 2026-11-20T08:00:00Z'],
   )
+    .option(
+      '--at <time>',
+      'restore the five tables that restore reads, as of this second of the last 35 days (RFC 3339), beside those of the stack',
+      readTime,
+    )
     .option(...dryRunOption)
     .option('--yes', 'restore without asking for confirmation')
-    .action(() =>
-      runOnStack(async ({ dynamo, tables, service, terminal, dryRun, confirm, print }) => {
+    .action(({ at }: { readonly at?: Date }) =>
+      runOnStack(async (context) => {
+        if (at !== undefined) return besideAt(at, context);
+        const { dynamo, tables, service, terminal, dryRun, confirm, print } = context;
         const deps = { dynamo, tables, service };
         const lost = await lostTables(deps);
         if (lost.length > 0 && !dryRun) {
@@ -47,7 +56,7 @@ function restoreCommand(runOnStack: RunOnStack): Command {
         const completed = new Map<TableName, readonly TableLack[]>();
         for (const table of tableNames) {
           if (dryRun && lost.some((one) => one.table === table)) continue;
-          await untilActive(table);
+          await untilActive(dynamo, tables[table], terminal);
           const lacks = await lacksOf(deps, table);
           if (lacks.length === 0) continue;
           if (!dryRun) await complete(deps, table, lacks);
@@ -69,20 +78,42 @@ function restoreCommand(runOnStack: RunOnStack): Command {
           { dryRun, restored, completed: Object.fromEntries(completed) },
           lines.length === 0 ? 'All tables are there, and complete.\n' : lines.join(''),
         );
-
-        async function untilActive(table: TableName): Promise<void> {
-          for (let isWaiting = false; ; isWaiting = true) {
-            const { TableStatus: status = 'CREATING' } =
-              (await describeTable(dynamo, tables[table])) ?? {};
-            if (status !== 'CREATING') return;
-            if (!isWaiting) {
-              terminal.messages.write(`AWS restores ${constructIdOf(table)}: ${status}\n`);
-            }
-            await sleep(pollMs);
-          }
-        }
       }),
     );
+}
+
+/** Restores copies of the tables as of a second. */
+async function besideAt(at: Date, context: Context): Promise<void> {
+  const { dynamo, tables, service, terminal, dryRun, print, next } = context;
+  if (service === undefined) {
+    throw new CommandError('no_backups', 'A local stack has no backups of its tables.');
+  }
+  const names = tablesAt(tables, at);
+  if (!dryRun) {
+    await restoreBeside(dynamo, tables, at);
+    for (const table of restoredTableNames) await untilActive(dynamo, names[table], terminal);
+  }
+  const restored = Object.values(names);
+  const call = next(`restore --at ${secondText(at)} --dry-run`);
+  print(
+    { dryRun, restored },
+    `Restores ${formatTime(secondText(at))} as:\n${restored.map((name) => `  ${name}\n`).join('')}` +
+      (dryRun ? '' : `They contain keys: delete them afterwards. Next: ${call}\n`),
+  );
+}
+
+/** Waits while AWS restores a table. */
+async function untilActive(
+  dynamo: Context['dynamo'],
+  name: string,
+  { messages }: Context['terminal'],
+): Promise<void> {
+  for (let isWaiting = false; ; isWaiting = true) {
+    const { TableStatus: status = 'CREATING' } = (await describeTable(dynamo, name)) ?? {};
+    if (status !== 'CREATING') return;
+    if (!isWaiting) messages.write(`AWS restores "${name}"\n`);
+    await sleep(pollMs);
+  }
 }
 
 function planOf({ name, backup }: LostTable): string {

@@ -1,5 +1,7 @@
 import { pushMetrics } from '../infrastructure/metrics.ts';
+import { choiceNames } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
+import { choiceNouns } from './field-texts.ts';
 
 /**
  * What Carillon stores about a person. docs/privacy.md has this table, `users export` takes its members from it, and
@@ -62,6 +64,8 @@ const pageStorage = {
 
 const inBrowser = 'it is in the person’s own browser';
 
+const otherChoices = choiceNames.filter((name) => name !== 'userId');
+
 export const storedData = [
   {
     ...subscription,
@@ -86,10 +90,10 @@ export const storedData = [
   },
   {
     ...subscription,
-    names: ['channels', 'locale'],
-    what: 'channels and language',
+    names: otherChoices,
+    what: otherChoices.map((name) => choiceNouns[name]).join(', '),
     why: 'to send what the visitor chose',
-    exported: ['channels', 'locale'],
+    exported: otherChoices,
   },
   {
     ...subscription,

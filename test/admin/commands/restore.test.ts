@@ -1,51 +1,67 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import {
   CreateTableCommand,
-  DeleteTableCommand,
   DescribeTableCommand,
+  RestoreTableToPointInTimeCommand,
+  type RestoreTableToPointInTimeCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { connect } from '../../../admin/commands/connection.ts';
+import { runCarillon } from '../../../admin/commands/run.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
-import { checkRestoredTables } from '../../../admin/restored-tables.ts';
-import type { RestoredTables } from '../../../contract/infrastructure/tables.ts';
+import { checkRestoredTables, tablesAt } from '../../../admin/restored-tables.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
+import { testTerminal } from '../../fixtures/terminal.ts';
 
 const operator = useOperator();
+const at = '2026-11-20T08:00:00Z';
+/** What was asked of AWS. */
+const asked: RestoreTableToPointInTimeCommandInput[] = [];
 
 beforeAll(async () => {
   await operator.registry.create({ projectId: 'shop', random: randomBytes });
   const ann = { name: 'Ann', role: 'sender', random: randomBytes } as const;
   await operator.registry.invite('shop', ann);
   await importValues(operator, 'shop', [subscriptionJson(), subscriptionJson()]);
-  const tables = projectTables(operator.database.tables);
-  for (const [name] of restoredTables) await restoreTable(tables[name]);
+  expect(await tablesRestore()).toMatchObject({ code: 0 });
   await operator.registry.remove('shop');
 });
 
-/** The tables that a restore reads, and the options that name them. */
-const restoredTables = [
-  ['projects', '--projects'],
-  ['vapidKeys', '--vapid-keys'],
-  ['identityKeys', '--identity-keys'],
-  ['subscriptions', '--subscriptions'],
-  ['usage', '--usage'],
-] as const;
+/** `carillon tables restore --at`, on AWS: the local engines restore no tables. */
+async function tablesRestore(...options: readonly string[]) {
+  const dynamo = clientWith(async (command: DescribeTableCommand) => {
+    if (!(command instanceof RestoreTableToPointInTimeCommand)) {
+      return operator.database.dynamo.send(command);
+    }
+    asked.push(command.input);
+    await copyTable(command.input);
+    return {};
+  });
+  const terminal = testTerminal();
+  const args = ['tables', 'restore', '--at', at, ...options];
+  const code = await runCarillon(args, terminal, '', async () => {
+    const stateFile = join(operator.directory, 'local.json');
+    return { ...(await connect({ kind: 'local', stateFile })), dynamo, service: 'Carillon' };
+  });
+  return { code, ...terminal.written() };
+}
 
-const restored = (table: string) => `Backup-${table}`;
-
-/** Copies a table, as AWS does from a backup. */
-async function restoreTable(name: string): Promise<void> {
+async function copyTable({
+  SourceTableName,
+  TargetTableName,
+}: RestoreTableToPointInTimeCommandInput): Promise<void> {
   const { dynamo } = operator.database;
-  const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: name }));
+  const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: SourceTableName }));
   const { KeySchema, AttributeDefinitions = [] } = Table!;
   const keys = KeySchema!.map(({ AttributeName }) => AttributeName);
   await dynamo.send(
     new CreateTableCommand({
-      TableName: restored(name),
+      TableName: TargetTableName,
       KeySchema,
       AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) =>
         keys.includes(AttributeName),
@@ -53,50 +69,59 @@ async function restoreTable(name: string): Promise<void> {
       BillingMode: 'PAY_PER_REQUEST',
     }),
   );
-  for (const Item of await readTable(dynamo, name)) {
-    await dynamo.send(new PutCommand({ TableName: restored(name), Item }));
+  for (const Item of await readTable(dynamo, SourceTableName!)) {
+    await dynamo.send(new PutCommand({ TableName: TargetTableName, Item }));
   }
 }
 
-function restore(
-  changes: Partial<RestoredTables> = {},
-  options: readonly string[] = [],
-  runOptions: RunOptions = {},
-) {
-  const tables = projectTables(operator.database.tables);
-  const named = restoredTables.flatMap(([name, option]) => [
-    option,
-    changes[name] ?? restored(tables[name]),
+const restore = (options: readonly string[] = [], runOptions: RunOptions = {}) =>
+  operator.runLocal(['restore', '--at', at, ...options], runOptions);
+
+const own = () => projectTables(operator.database.tables);
+
+test('AWS restores the tables of a second beside those of the stack, once, with their encryption', async () => {
+  const { projects, vapidKeys } = own();
+  const restoring = {
+    SourceTableName: projects,
+    TargetTableName: `${projects}-2026-11-20T08.00.00Z`,
+    RestoreDateTime: new Date(at),
+  };
+  const encrypted = { Enabled: true, SSEType: 'KMS' };
+  expect(asked).toHaveLength(5);
+  expect(asked).toContainEqual(restoring);
+  expect(asked.filter((one) => one.SSESpecificationOverride)).toMatchObject([
+    { SourceTableName: vapidKeys, SSESpecificationOverride: encrypted },
+    { SSESpecificationOverride: encrypted },
   ]);
-  return operator.runLocal(['restore', ...named, ...options], runOptions);
-}
-
-test('Projects, VapidKeys and IdentityKeys in the place of each other are refused', async () => {
-  const { projects, vapidKeys, identityKeys } = projectTables(operator.database.tables);
-  const exchanged = { projects: restored(vapidKeys), vapidKeys: restored(projects) };
-  const keys = { identityKeys: restored(vapidKeys), vapidKeys: restored(identityKeys) };
-  const twice = { vapidKeys: restored(projects) };
-  for (const changes of [exchanged, keys, twice]) {
-    const { code, messages } = await restore(changes);
-    expect(code).toBe(1);
-    expect(messages).toMatch(
-      / are not the restored tables Projects, VapidKeys and IdentityKeys\. Were they exchanged\?\n$/,
-    );
+  for (const options of [['--dry-run'], []]) {
+    const { output } = await tablesRestore(...options);
+    expect(output).toMatch(/^Restores 2026-11-20 08:00.* as:\n/);
   }
-  expect(await readTable(operator.database.dynamo, vapidKeys)).toEqual([]);
+  expect(asked).toHaveLength(5);
+  expect((await tablesRestore()).output).toContain(
+    `Next: npm run -s carillon -- restore --at ${at} --dry-run`,
+  );
+});
+
+test('a local stack has no backups', async () => {
+  const { code, messages } = await operator.runLocal(['tables', 'restore', '--at', at]);
+  expect({ code, messages }).toEqual({
+    code: 1,
+    messages: 'A local stack has no backups of its tables.\n',
+  });
 });
 
 test('a dry run changes nothing, and says what the restore then does', async () => {
   const done =
     'shop: project created, 2 subscriptions added, 0 updated, 0 unchanged\n' +
     '  Valid as in the backup, also if ended since: secret key, member key of Ann (sender), identity key\n';
-  const dry = await restore({}, ['--dry-run']);
+  const dry = await restore(['--dry-run']);
   expect(dry).toMatchObject({
     code: 0,
     output: `${done}This was a dry run: nothing was changed.\n`,
   });
   expect(await operator.registry.find('shop')).toBeUndefined();
-  const { code, output } = await restore({}, ['--keep-keys']);
+  const { code, output } = await restore(['--keep-keys']);
   expect({ code, output }).toEqual({
     code: 0,
     output:
@@ -111,11 +136,11 @@ test('a dry run changes nothing, and says what the restore then does', async () 
         .join('')}\n`,
   });
   expect(await operator.registry.usage('shop')).toMatchObject({ subscribers: 2 });
-  expect((await restore({}, ['--dry-run'])).output).toContain(
+  expect((await restore(['--dry-run'])).output).toContain(
     'project exists, 0 subscriptions added, 0 updated, 0 unchanged',
   );
   const json = async (...options: readonly string[]) =>
-    JSON.parse((await restore({}, ['--json', '--add-subscriptions', '--yes', ...options])).output);
+    JSON.parse((await restore(['--json', '--add-subscriptions', '--yes', ...options])).output);
   const exists = { projectId: 'shop', project: 'exists', unchanged: 2 };
   expect(await json('--dry-run')).toMatchObject([{ ...exists, dryRun: true }]);
   expect((await json())[0]).not.toHaveProperty('dryRun');
@@ -126,15 +151,15 @@ describe('of a missing project', () => {
     if (await operator.registry.find('shop')) await operator.registry.remove('shop');
   });
 
-  const missing = 'Missing, and to be created as of the backup, whose time AWS does not say: shop.';
+  const missing = 'Missing, and to be created as of 2026-11-20 08:00';
 
   test('the operator is asked for its keys', async () => {
-    const { messages, output } = await restore({}, [], { typed: 'new\n' });
+    const { messages, output } = await restore([], { typed: 'new\n' });
     expect(messages).toContain(missing);
     expect(messages).toContain('also those that were replaced or revoked since');
     expect(messages).toContain('Members then: Ann (shop).\n');
     expect(output).toMatch(/^ {2}Its secret key, printed only once: \S*carillon_sk_/m);
-    const other = await restore({}, ['--yes'], { typed: 'yes\n' });
+    const other = await restore(['--yes'], { typed: 'yes\n' });
     expect(other).toMatchObject({ code: 0, output: expect.stringContaining('project exists') });
   });
 
@@ -142,31 +167,27 @@ describe('of a missing project', () => {
     const { code, messages } = await restore();
     expect(code).toBe(1);
     expect(messages).toMatch(/Use --keep-keys or --new-keys\.\n$/);
-    const { messages: stopped } = await restore({}, [], { typed: 'both\n' });
+    const { messages: stopped } = await restore([], { typed: 'both\n' });
     expect(stopped).toContain('Nothing was restored.');
     expect(await operator.registry.find('shop')).toBeUndefined();
-    expect((await restore({}, ['--keep-keys', '--new-keys'])).code).toBe(2);
-    expect(await restore({}, ['--keep-keys', '--project', 'shop'])).toMatchObject({ code: 0 });
+    expect((await restore(['--keep-keys', '--new-keys'])).code).toBe(2);
+    expect(await restore(['--keep-keys', '--project', 'shop'])).toMatchObject({ code: 0 });
   });
 });
 
 test('who unsubscribed comes back only after a question that says so', async () => {
-  await restore({}, ['--keep-keys']);
-  const { messages, code } = await restore({}, ['--add-subscriptions'], { typed: 'no\n' });
+  await restore(['--keep-keys']);
+  const { messages, code } = await restore(['--add-subscriptions'], { typed: 'no\n' });
   expect(code).toBe(1);
-  expect(messages).toContain('adds to shop the subscriptions of the backup');
+  expect(messages).toContain('adds to shop the subscriptions as of 2026-11-20 08:00');
   expect(messages).toContain('who has unsubscribed since is subscribed again');
 });
 
 test('a table of the stack that is missing is named', async () => {
-  const own = projectTables(operator.database.tables);
-  const restoring = checkRestoredTables(
-    operator.database.dynamo,
-    { ...own, usage: restored(own.usage) },
-    { ...own, subscriptions: 'Gone' },
-  );
+  const { dynamo } = operator.database;
+  const restoring = checkRestoredTables(dynamo, { ...own(), usage: 'Gone' }, new Date(at));
   await expect(restoring).rejects.toThrow(
-    'The stack\'s own table Subscriptions, "Gone", does not exist. Bring it back first: carillon tables restore.',
+    'The stack\'s own table Usage, "Gone", does not exist. Bring it back first: carillon tables restore.',
   );
 });
 
@@ -174,7 +195,7 @@ test.each([
   [[], 'restoring'],
   [['--dry-run'], 'reading'],
 ])('with the options %j, a bar shows how many subscriptions are done', async (options, label) => {
-  const { code, messages } = await restore({}, [...options, '--add-subscriptions', '--yes'], {
+  const { code, messages } = await restore([...options, '--add-subscriptions', '--yes'], {
     typed: '',
   });
   expect(code).toBe(0);
@@ -182,47 +203,27 @@ test.each([
   expect(messages).toContain('2/2');
 });
 
-test.each([
-  'Restored-Usages',
-  // No table can have this name.
-  'R!',
-])('a table "%s", which does not exist, is refused with those of the right keys', async (name) => {
-  const { usage } = projectTables(operator.database.tables);
-  const { code, messages } = await restore({ usage: name });
-  expect(code).toBe(1);
-  expect(messages).toBe(
-    `There is no table "${name}" in this region. Tables with the right keys: ${restored(usage)}.\n`,
-  );
+test('a second without restored tables is refused, with those that have them', async () => {
+  const other = '2026-11-20T09:00:00Z';
+  const { code, messages } = await operator.runLocal(['restore', '--at', other]);
+  expect({ code, messages }).toEqual({
+    code: 1,
+    messages:
+      `There is no table "${own().projects}-2026-11-20T09.00.00Z". ` +
+      `First: carillon tables restore --at ${other}, which waits for all five. Tables of these seconds exist: ${at}.\n`,
+  });
 });
 
-test('a table with other keys is refused', async () => {
-  const { usage, subscriptions } = projectTables(operator.database.tables);
-  const { code, messages } = await restore({ usage: restored(subscriptions) });
-  expect(code).toBe(1);
-  expect(messages).toBe(
-    `"${restored(subscriptions)}" is another table: its keys are projectPart and endpointHash, ` +
-      `those of "${usage}" are projectRef and period. Tables with the right keys: ${restored(usage)}.\n`,
-  );
-});
-
-test('without a restored table, the message says where to begin', async () => {
-  const { deliveries, usage } = projectTables(operator.database.tables);
-  await operator.database.dynamo.send(new DeleteTableCommand({ TableName: restored(usage) }));
-  const { messages } = await restore({ usage: deliveries });
-  expect(messages).toContain('these keys: restore one first, see docs/backup.md.');
-});
-
-// The local engines restore no tables.
-test('a table that AWS is still restoring is refused, with where to find how to wait', async () => {
-  const own = projectTables(operator.database.tables);
+test('tables that AWS is still restoring are refused', async () => {
+  const { usage } = tablesAt(own(), new Date(at));
   const dynamo = clientWith(async (command: DescribeTableCommand) => {
     const response = await operator.database.dynamo.send(command);
-    const isUsage = command.input.TableName === own.usage;
-    if (!(command instanceof DescribeTableCommand) || !isUsage) return response;
+    if (!(command instanceof DescribeTableCommand) || command.input.TableName !== usage) {
+      return response;
+    }
     return { Table: { ...response.Table, TableStatus: 'CREATING' } };
   });
-  await expect(checkRestoredTables(dynamo, own, own)).rejects.toThrow(
-    `AWS is still restoring the table "${own.usage}". Wait for all five: docs/backup.md has the command.`,
+  await expect(checkRestoredTables(dynamo, own(), new Date(at))).rejects.toThrow(
+    `AWS is still restoring "${usage}". First: carillon tables restore --at ${at}, which waits for all five.`,
   );
-  await expect(checkRestoredTables(operator.database.dynamo, own, own)).resolves.toBeUndefined();
 });
