@@ -79,7 +79,7 @@ export interface CarillonProps {
    */
   readonly rateLimitPerMinute?: number | undefined;
   /**
-   * Pushes per second of one notification.
+   * Pushes per second of one notification; more if a delivery would otherwise take over 30 minutes.
    * @default 20000
    */
   readonly pushesPerSecond?: number | undefined;
@@ -108,7 +108,7 @@ export interface CarillonProps {
    * @default - a topic for `alarmEmail`
    */
   readonly alarmTopic?: sns.ITopic | undefined;
-  /** ARN of the topic, in place of `alarmTopic`. It is in the stack's region. */
+  /** ARN of an SNS topic in the stack's region, in place of `alarmEmail` and `alarmTopic`. */
   readonly alarmTopicArn?: string | undefined;
   /**
    * Dollars a month, a count: at 80 and 100 % of it AWS notifies `alarmEmail`.
@@ -121,20 +121,20 @@ export interface CarillonProps {
    */
   readonly runbookUrl?: string | undefined;
   /**
-   * The API's own domain, in lower case. Needs `certificate`.
+   * The API's own domain, in lower case. Needs a certificate.
    * @default - an address that API Gateway assigns
    */
   readonly domainName?: string | undefined;
   /** A certificate for `domainName` in the stack's region. */
   readonly certificate?: acm.ICertificate | undefined;
-  /** ARN of the certificate, in place of `certificate`. */
+  /** ARN of a certificate for `domainName` in the stack's region, in place of `certificate`. */
   readonly certificateArn?: string | undefined;
   /**
    * The zone of Route 53 in which the records for `domainName` are created.
    * @default - you create a record: its value is `domain.regionalDomainName`
    */
   readonly hostedZone?: route53.IHostedZone | undefined;
-  /** Id of the hosted zone, in place of `hostedZone`. */
+  /** Id of the zone of Route 53 in which the records for `domainName` are created, in place of `hostedZone`. */
   readonly hostedZoneId?: string | undefined;
   /**
    * The https address of a proxy in front of the API, without a path.
@@ -152,7 +152,7 @@ export interface CarillonProps {
    */
   readonly requireOriginSecret?: boolean | undefined;
   /**
-   * Executions at a time that AWS allows the account in the stack's region.
+   * Executions at a time that AWS allows the account in the stack's region. The command `deploy` reads it from AWS.
    * @default 1000
    */
   readonly accountConcurrency?: number | undefined;
@@ -162,7 +162,8 @@ export interface CarillonProps {
    */
   readonly eventsPerSecond?: number | undefined;
   /**
-   * Write capacity, in units per second, at which the event tables start. At least 4,000. It can only be raised.
+   * Write capacity, in units per second, at which the event tables start. At least 4,000. It can only be raised,
+   * which AWS charges once.
    * @default - 4,000, as every new table
    */
   readonly warmWritesPerSecond?: number | undefined;
