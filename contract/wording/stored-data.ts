@@ -34,7 +34,7 @@ const subscription = {
 
 const notification = {
   where: 'Notifications',
-  kept: `${limits.notificationRetentionDays} days`,
+  kept: `${limits.notificationRetentionDays} days (\`notificationDays\`)`,
   readBy: 'keys of the project',
   ends: 'expires, or `notifications delete`',
 } as const satisfies Place;
@@ -43,7 +43,7 @@ const delivery = { ...notification, where: 'Deliveries' } as const satisfies Pla
 
 const log = {
   where: 'Log',
-  kept: '30 days',
+  kept: '30 days (`logDays`)',
   readBy: 'the operator',
   ends: 'expires',
 } as const satisfies Place;
@@ -293,10 +293,11 @@ export const storedData = [
     names: [],
     what: 'all tables but RateLimits, as they were in each second',
     why: 'to restore what was lost',
-    kept: '35 days',
+    kept: '35 days (`recoveryDays`); the backup of a deleted table 35 in any case',
     readBy: 'the operator, in a restored table',
     ends: 'expires; nobody can delete from it',
-    exported: 'it can be read only by a restore: tell the person that it ends after 35 days',
+    exported:
+      'it can be read only by a restore: tell the person that it ends after 35 days, or your `recoveryDays`',
   },
   {
     where: 'Push services',
