@@ -81,9 +81,9 @@ export const failuresField = {
 };
 
 function reasonFields() {
-  const facts = Object.entries(failureReasons).map(([reason, description]) => [
+  const facts = Object.entries(failureReasons).map(([reason, { meaning }]) => [
     reason,
-    { description },
+    { description: meaning },
   ]);
   return Object.fromEntries(facts) as Record<FailureReason, Fact>;
 }
