@@ -6,12 +6,7 @@ import {
   readOptions,
   type Settings,
 } from '../client/options.ts';
-import {
-  askWorker,
-  fetchFile,
-  findRegistration,
-  responseText,
-} from '../client/service-worker.ts';
+import { askWorker, fetchFile, findRegistration, responseText } from '../client/service-worker.ts';
 import { expectKnown } from '../common/option-checks.ts';
 import { type Failure, postSubscription, requestOnce } from '../common/service.ts';
 import { readRegistration } from '../common/storage.ts';
