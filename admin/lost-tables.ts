@@ -13,6 +13,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DeployedSettings } from '../contract/infrastructure/environment.ts';
 import { serviceTag } from '../contract/infrastructure/stack-name.ts';
 import {
   byUser,
@@ -189,7 +190,12 @@ export async function lacksOf(
 
 /** Gives a table what it lacks. */
 export async function complete(
-  { dynamo, tables, service }: TablesDependencies,
+  {
+    dynamo,
+    tables,
+    service,
+    settings,
+  }: TablesDependencies & { readonly settings: Pick<DeployedSettings, 'RECOVERY_DAYS'> },
   table: TableName,
   lacks: readonly TableLack[],
 ): Promise<void> {
@@ -199,7 +205,10 @@ export async function complete(
     await dynamo.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
   }
   if (lacks.includes('recovery')) {
-    const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+    const PointInTimeRecoverySpecification = {
+      PointInTimeRecoveryEnabled: true,
+      RecoveryPeriodInDays: settings.RECOVERY_DAYS,
+    };
     const input = { TableName, PointInTimeRecoverySpecification };
     await dynamo.send(new UpdateContinuousBackupsCommand(input));
   }

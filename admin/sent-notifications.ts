@@ -5,11 +5,7 @@ import { limits } from '../contract/wire/limits.ts';
 import type { NotificationResult } from '../contract/wire/notification.ts';
 import { isInProgress } from '../contract/wire/notification-status.ts';
 import type { ProjectRef } from '../contract/wire/project.ts';
-import {
-  findNotification,
-  isKept,
-  notificationResult,
-} from '../lambdas/results/notification-result.ts';
+import { findNotification, notificationResult } from '../lambdas/results/notification-result.ts';
 import { isOver } from '../lambdas/results/summary.ts';
 import { stopNotification } from '../lambdas/stop-notification/stop-notification.ts';
 import { type Delivery, deliveriesOf } from '../lambdas/store/deliveries.ts';
@@ -20,11 +16,7 @@ import {
   type SliceItem,
   sliceId,
 } from '../lambdas/store/items.ts';
-import {
-  expiryOf,
-  notificationStore,
-  type StoredNotification,
-} from '../lambdas/store/notifications.ts';
+import { notificationStore, type StoredNotification } from '../lambdas/store/notifications.ts';
 import { type StoredSlice, sliceStore } from '../lambdas/store/slices.ts';
 
 /** Ms after which no function works on a notification any more: one that is dropped late, and then runs as long as it may. */
@@ -56,7 +48,7 @@ export function sentNotifications(
   clock: () => Date,
 ) {
   const deps = {
-    notifications: notificationStore(dynamo, tables.notifications),
+    notifications: notificationStore(dynamo, tables.notifications, clock),
     deliveries: deliveriesOf(dynamo, tables.deliveries),
     slices: sliceStore(dynamo, tables.deliveries),
     clock,
@@ -67,7 +59,7 @@ export function sentNotifications(
     let from: string | undefined;
     do {
       const found = await deps.notifications.newest(ref, pageLength + 1, from);
-      const page = found.slice(0, pageLength).filter((one) => isKept(one, clock()));
+      const page = found.slice(0, pageLength);
       const delivered = await deps.deliveries(page);
       yield page.map((one, index) => resultOf(one, delivered[index]!));
       from = found[pageLength]?.id;
@@ -116,12 +108,17 @@ export function sentNotifications(
     },
   };
 
-  async function deleteOver({ id, division, sentAt }: StoredNotification): Promise<void> {
+  async function deleteOver({
+    id,
+    division,
+    sentAt,
+    expiresAt: until,
+  }: StoredNotification): Promise<void> {
     const { slices, countersPerSlice } = division;
     for (let slice = 0; slice < slices; slice += 1) {
       // In its place, so that no request that has read the notification delivers the slice again.
       const ended = 'cancelled';
-      const Item: SliceItem = { id: sliceId(id, slice), ended, expiresAt: expiryOf(sentAt) };
+      const Item: SliceItem = { id: sliceId(id, slice), ended, expiresAt: until };
       await dynamo.send(new PutCommand({ TableName: tables.deliveries, Item }));
     }
     for (let counter = 0; counter < slices * countersPerSlice; counter += 1) {

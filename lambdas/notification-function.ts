@@ -15,7 +15,7 @@ export function notificationFunction<
     logger,
     dynamo,
     deps: {
-      notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE),
+      notifications: notificationStore(dynamo, environment.NOTIFICATIONS_TABLE, clock),
       deliveries: deliveriesOf(dynamo, environment.DELIVERIES_TABLE, host.sleep),
       slices: sliceStore(dynamo, environment.DELIVERIES_TABLE, host.sleep),
       clock,

@@ -35,7 +35,7 @@ import { readSettings, type Settings, SettingsError } from './settings.ts';
 
 /**
  * The settings of a service. A count is a whole number from 1 to 999,999,999. Texts, lists and counts may refer to other
- * resources of the app, except `accountConcurrency` and `eventsPerSecond`.
+ * resources of the app, except `accountConcurrency`, `eventsPerSecond` and days.
  */
 export interface CarillonProps {
   /**
@@ -78,6 +78,21 @@ export interface CarillonProps {
    * @default 60
    */
   readonly rateLimitPerMinute?: number | undefined;
+  /**
+   * Days for which a notification, with its counts, is kept: 1 to 90. Of what is sent from then on.
+   * @default 90
+   */
+  readonly notificationDays?: number | undefined;
+  /**
+   * Days for which logs are kept, a period of CloudWatch: 1, 3, 5, 7, 14, 30, 60, 90 …
+   * @default 30
+   */
+  readonly logDays?: number | undefined;
+  /**
+   * Days to which the tables can be restored: 1 to 35.
+   * @default 35
+   */
+  readonly recoveryDays?: number | undefined;
   /**
    * Pushes per second of one notification.
    * @default 20000
@@ -210,9 +225,9 @@ export class Carillon extends Construct {
     const removalPolicy =
       props.removalPolicy ??
       (props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    const { warmWritesPerSecond } = settings;
-    const tables = serviceTables(this, { removalPolicy, warmWritesPerSecond });
-    const its = { removalPolicy, network: this.networkOf(props, settings) };
+    const { warmWritesPerSecond, recoveryDays, logDays } = settings;
+    const tables = serviceTables(this, { removalPolicy, warmWritesPerSecond, recoveryDays });
+    const its = { removalPolicy, logDays, network: this.networkOf(props, settings) };
     const endpoints = Object.fromEntries(
       Object.values(routes).map(({ name }) => [name, new ServiceFunction(this, { name, ...its })]),
     ) as Readonly<Record<RouteName, ServiceFunction>>;
@@ -238,6 +253,7 @@ export class Carillon extends Construct {
       functions: endpoints,
       console: page,
       eventsPerSecond: settings.eventsPerSecond,
+      logDays,
       customDomain,
     });
     const baseUrl = settings.publicBaseUrl ?? api.url;
@@ -413,6 +429,7 @@ const managingActions = [
 function settingValues(settings: Settings) {
   return {
     ...deployedSettings(settings),
+    NOTIFICATION_DAYS: String(settings.notificationDays),
     PUSHES_PER_SECOND: Tokenization.stringifyNumber(settings.pushesPerSecond),
     PREFER_IPV6: String(settings.preferIpv6),
     ORIGIN_SECRET_HASHES: settings.originSecretHashes.join(','),
@@ -426,6 +443,7 @@ function deployedSettings(settings: Settings): Record<keyof DeployedSettings, st
     SUBSCRIBER_CAP: Tokenization.stringifyNumber(settings.subscriberCap),
     MONTHLY_SEND_CAP: Tokenization.stringifyNumber(settings.monthlySendCap),
     RATE_LIMIT_PER_MINUTE: Tokenization.stringifyNumber(settings.rateLimitPerMinute),
+    RECOVERY_DAYS: String(settings.recoveryDays),
     VAPID_SUBJECT: settings.vapidSubject,
     EXTRA_PUSH_ORIGINS: settings.extraPushOrigins.join(','),
   };

@@ -64,6 +64,8 @@ export interface HttpApiProps {
    * that every fourth browser shows at once. One event counter takes 1,000 events per second.
    */
   readonly eventsPerSecond: number;
+  /** For which the access log is kept: a period of CloudWatch Logs. */
+  readonly logDays: logs.RetentionDays;
   /** Replaces the address that API Gateway assigns, which is then disabled. */
   readonly customDomain: CustomDomain | undefined;
 }
@@ -95,7 +97,7 @@ export class HttpApi extends Construct {
       // Under `/aws/vendedlogs/`, AWS allows API Gateway to write to all groups at once. Each other group lengthens the
       // account's resource policy, up to its maximum: then the deployment fails. An API's id is never used again.
       logGroupName: `/aws/vendedlogs/carillon/${props.service}/${api.apiId}`,
-      retention: logs.RetentionDays.ONE_MONTH,
+      retention: props.logDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.stage = new apigateway.HttpStage(this, 'Stage', {

@@ -22,6 +22,8 @@ export interface ServiceFunctionProps {
   readonly name: FunctionName;
   /** What happens to the log group when the stack is deleted. */
   readonly removalPolicy: RemovalPolicy;
+  /** A period of CloudWatch Logs. */
+  readonly logDays: logs.RetentionDays;
   /** Undefined: none of the operator's. */
   readonly network: Network | undefined;
 }
@@ -39,12 +41,10 @@ const networkActions = [
 export class ServiceFunction extends lambda.Function {
   readonly facts: FunctionFacts;
 
-  constructor(scope: Construct, { name, removalPolicy, network }: ServiceFunctionProps) {
+  constructor(scope: Construct, { name, removalPolicy, logDays, network }: ServiceFunctionProps) {
     const facts = functions[name];
     const id = name[0]!.toUpperCase() + name.slice(1);
-    // One month is enough to investigate a complaint.
-    const retention = logs.RetentionDays.ONE_MONTH;
-    const log = new logs.LogGroup(scope, `${id}Log`, { retention, removalPolicy });
+    const log = new logs.LogGroup(scope, `${id}Log`, { retention: logDays, removalPolicy });
     // Lambda's managed policy would allow writing to all log groups of the account.
     const role = new iam.Role(scope, `${id}Role`, {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),

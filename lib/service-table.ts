@@ -23,6 +23,8 @@ export interface TableProps {
   readonly removalPolicy: RemovalPolicy;
   /** Write capacity, in units per second, at which the event tables start. Default: 4,000, as any new table. */
   readonly warmWritesPerSecond: number | undefined;
+  /** Days to which the tables can be restored: 1 to 35. */
+  readonly recoveryDays: number;
 }
 
 export type ServiceTables = Readonly<Record<TableName, ServiceTable>>;
@@ -53,7 +55,9 @@ export class ServiceTable extends Construct {
           warmThroughput: { writeUnitsPerSecond: props.warmWritesPerSecond },
         }),
       billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: !its.hasNoRecovery },
+      pointInTimeRecoverySpecification: its.hasNoRecovery
+        ? { pointInTimeRecoveryEnabled: false }
+        : { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: props.recoveryDays },
       // No deletion protection: a failed first deployment could not be rolled back.
       removalPolicy: props.removalPolicy,
     });

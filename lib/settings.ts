@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { isExampleAddress } from '../contract/text/addresses.ts';
 import { nearestName } from '../contract/wire/fields.ts';
-import { defaultLimits } from '../contract/wire/limits.ts';
+import { defaultLimits, limits } from '../contract/wire/limits.ts';
 
 /** The default of the stage `dev`. Other stages must set the operator's address. */
 const devVapidSubject = 'mailto:operator@example.com';
@@ -31,6 +31,18 @@ const knownCount = z.coerce
   .refine((text) => !isNumberReference(text), 'must be a number, not a reference to a resource')
   .refine(isCount, countRule)
   .transform(Number);
+const days = (most: number) =>
+  knownCount.refine((given) => given <= most, `must be a whole number from 1 to ${most}`);
+
+/** The periods that CloudWatch Logs has (PutRetentionPolicy), in days. */
+const logPeriods = [
+  ...[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731],
+  ...[1096, 1827, 2192, 2557, 2922, 3288, 3653],
+];
+const logDays = knownCount.refine(
+  (given) => logPeriods.includes(given),
+  `must be a period of CloudWatch: ${logPeriods.join(', ')}`,
+);
 
 const stageRule =
   'must be 1 to 32 lowercase letters, digits or hyphens, starting with a letter and not ending with a hyphen';
@@ -143,6 +155,13 @@ const settings = z.strictObject({
   subscriberCap: count.default(defaultLimits.subscriberCap),
   monthlySendCap: count.default(defaultLimits.monthlySendCap),
   rateLimitPerMinute: count.default(defaultLimits.rateLimitPerMinute),
+  notificationDays: days(limits.notificationRetentionDays).default(
+    limits.notificationRetentionDays,
+  ),
+  // One month is enough to investigate a complaint.
+  logDays: logDays.default(30),
+  /** DynamoDB's maximum and default. */
+  recoveryDays: days(35).default(35),
   pushesPerSecond: count.default(20_000),
   vapidSubject,
   extraPushOrigins: listed(extraPushOrigins),

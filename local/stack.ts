@@ -176,11 +176,11 @@ export function tableNames(environments: Iterable<Variables>): TableNames {
   return Object.fromEntries(variables.filter(([name]) => name.endsWith('_TABLE'))) as TableNames;
 }
 
-/** The operator's settings, as environment variables. */
-export type SettingValues = Readonly<Record<keyof DeployedSettings, string>>;
+/** The operator's settings, as environment variables. Those that no function has have no effect here. */
+export type SettingValues = Readonly<Partial<Record<keyof DeployedSettings, string>>>;
 
 /** The operator's settings among the variables of functions. */
 export function settingValues(environments: Iterable<Variables>): SettingValues {
   const variables: Record<string, string> = Object.assign({}, ...environments);
-  return Object.fromEntries(settingNames.map((name) => [name, variables[name]!])) as SettingValues;
+  return Object.fromEntries(settingNames.map((name) => [name, variables[name]])) as SettingValues;
 }

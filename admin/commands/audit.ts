@@ -20,7 +20,7 @@ const columns: readonly Column<AuditEntry>[] = [
 export function auditCommand(runOnStack: RunOnStack): Command {
   const command = projectCommand(
     'audit',
-    `Prints who did what with a project in the last ${limits.auditDays} days, or with one person's data. Sends: the last ${limits.notificationRetentionDays} days.`,
+    `Prints who did what with a project in the last ${limits.auditDays} days, or with one person's data. Sends: as long as their notifications are kept.`,
     ...['my-site', 'my-site ada --json'],
   );
   const read = namingPerson(command);

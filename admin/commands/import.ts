@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
-import { channels } from '../../contract/wire/fields.ts';
+import { conditionLists } from '../../contract/wire/fields.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound } from '../errors.ts';
 import {
@@ -79,7 +79,7 @@ export function importCommand(runOnStack: RunOnStack): Command {
 
 /** @throws {InvalidArgumentError} */
 function readChannels(text: string): readonly string[] {
-  const { data, error } = channels(1).safeParse(text.split(','));
+  const { data, error } = conditionLists.channel.safeParse(text.split(','));
   if (error !== undefined) throw new InvalidArgumentError(`Each ${error.issues[0]!.message}.`);
   return data;
 }

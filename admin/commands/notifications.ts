@@ -174,7 +174,7 @@ function deleteCommand(runOnStack: RunOnStack): Command {
       await remove();
       context.print(
         { projectId, id, deleted: true },
-        `Deleted ${name}. The recovery of the tables keeps it for up to 35 days; nobody can delete it there.\n`,
+        `Deleted ${name}. The recovery of the tables keeps it for up to ${context.settings.RECOVERY_DAYS} days; nobody can delete it there.\n`,
       );
     }),
   );

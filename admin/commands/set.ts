@@ -1,10 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
+import { webUrl } from '../../contract/wire/fields.ts';
 import { oldWorkerNames } from '../../contract/wire/message.ts';
 import {
   defaultOf,
   type SetSettings,
+  type SettingField,
+  type SettingKind,
   type SettingName,
+  type SettingOfKind,
   settingNames,
   settingOf,
 } from '../../contract/wire/project.ts';
@@ -77,6 +81,57 @@ function signedNote(deleteCall: string): string {
   );
 }
 
+interface Kind<Row> {
+  /** @param option with what it takes, as the help shows it. */
+  readonly option: (option: (usage: string) => Option, row: Row) => Option;
+  /** The value that the option says. Undefined: the default. */
+  readonly value: (given: unknown, row: Row, until: string | undefined) => unknown;
+}
+
+const asGiven = (given: unknown) => given;
+
+/** A text that `none` clears, unless each project has it. */
+function clearable<Row extends SettingField>(
+  usage: string,
+  read: (text: string, row: Row) => string,
+): Kind<Row> {
+  const isNone = (text: unknown, { isRequired }: Row) => !isRequired && text === 'none';
+  return {
+    option: (option, row) =>
+      option(row.isRequired ? usage : `${usage}|none`).argParser((text) =>
+        isNone(text, row) ? text : read(text, row),
+      ),
+    value: (given, row) => (isNone(given, row) ? undefined : given),
+  };
+}
+
+/** For each kind of setting: its option, and the value that this says. */
+export const settingKinds: { readonly [One in SettingKind]: Kind<SettingOfKind<One>> } = {
+  text: clearable('text', (text, { max }) => readName(text, text.length, max)),
+  url: clearable('https://…', readWebUrl),
+  choice: {
+    option: (option, { choices }) => option(choices.join('|')).choices(choices),
+    value: asGiven,
+  },
+  flag: {
+    option: (option) => option('on|off').choices(['on', 'off']),
+    value: (given) => given === 'on',
+  },
+  number: {
+    option: (option, { min, max }) => option('N').argParser((text) => readNumber(text, min, max)),
+    value: asGiven,
+  },
+  limit: { option: (option) => option('N|none|default').argParser(readLimit), value: limitFrom },
+  oldWorker: {
+    option: (option) => option('name').choices([...oldWorkerNames, 'none']),
+    value: (name, _, until) => (name === 'none' ? undefined : { name, until }),
+  },
+  origins: {
+    option: (option) => option('any|https://…').argParser(readOrigins),
+    value: (given) => (given === 'any' ? undefined : given),
+  },
+};
+
 /** An option for each setting. */
 const settingOptions = Object.fromEntries(
   settingNames.map((name) => [name, optionOf(name)]),
@@ -89,24 +144,8 @@ function optionOf(name: SettingName): Option {
   const row = settingOf(name);
   const [flag, description] = settingTexts[name].option;
   const option = (value: string) => new Option(`--${flag} <${value}>`, description);
-  switch (row.kind) {
-    case 'text':
-      return option('text').argParser((text) => readName(text, text.length, row.max));
-    case 'choice':
-      return option(row.choices.join('|')).choices(row.choices);
-    case 'flag':
-      return option('on|off').choices(['on', 'off']);
-    case 'number':
-      return option('N').argParser((text) => readNumber(text, row.min, row.max));
-    case 'limit':
-      return name === 'rateLimitPerMinute'
-        ? option('limit').argParser(readRateLimit)
-        : option('N|none|default').argParser(readLimit);
-    case 'oldWorker':
-      return option('name').choices([...oldWorkerNames, 'none']);
-    case 'origins':
-      return option('any|https://…').argParser(readOrigins);
-  }
+  if (name === 'rateLimitPerMinute') return option('limit').argParser(readRateLimit);
+  return settingKinds[row.kind].option(option, row as never);
 }
 
 /** Adds an option for each setting. */
@@ -132,7 +171,8 @@ export function readSettings(command: Command, { until, ...options }: SettingOpt
     const given = options[settingOptions[name].attributeName()];
     if (given === undefined) return [];
     if (name === 'rateLimitPerMinute') return rateLimits(given);
-    const value = settingFrom(name, given, until);
+    const row = settingOf(name);
+    const value = settingKinds[row.kind].value(given, row as never, until);
     return [[name, value === defaultOf(name) ? undefined : value] as const];
   });
   return Object.fromEntries(changes) as SettingChanges;
@@ -144,24 +184,9 @@ export function readNewSettings(command: Command, options: SettingOptions): SetS
   return Object.fromEntries(set.filter(([, value]) => value !== undefined));
 }
 
-/** The value that an option says. Undefined: the default. */
-function settingFrom(name: SettingName, given: unknown, until: string | undefined): unknown {
-  switch (settingOf(name).kind) {
-    case 'limit':
-      return limitFrom(given);
-    case 'oldWorker':
-      return given === 'none' ? undefined : { name: given, until };
-    case 'flag':
-      return given === 'on';
-    case 'origins':
-      return given === 'any' ? undefined : given;
-    default:
-      return given;
-  }
+function limitFrom(given: unknown) {
+  return given === 'default' ? undefined : given === 'none' ? null : given;
 }
-
-const limitFrom = (given: unknown) =>
-  given === 'default' ? undefined : given === 'none' ? null : given;
 
 /** Not null for `none`: commander turns a parsed null into an empty text. */
 type LimitOption = number | 'none' | 'default';
@@ -174,6 +199,13 @@ function readNumber(text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^[1-9]\d*$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`);
+}
+
+/** @throws {InvalidArgumentError} */
+function readWebUrl(text: string): string {
+  const { error } = webUrl.safeParse(text);
+  if (error) throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
+  return text;
 }
 
 function readOrigins(text: string): readonly string[] | 'any' {

@@ -33,7 +33,7 @@ function restoreCommand(runOnStack: RunOnStack): Command {
   )
     .option(
       '--at <time>',
-      'restore the five tables that restore reads, as of this second of the last 35 days (RFC 3339), beside those of the stack',
+      'restore the five tables that restore reads, as of this second of the last 35 days, or `recoveryDays` (RFC 3339), beside those of the stack',
       readTime,
     )
     .option(...dryRunOption)
@@ -41,8 +41,8 @@ function restoreCommand(runOnStack: RunOnStack): Command {
     .action(({ at }: { readonly at?: Date }) =>
       runOnStack(async (context) => {
         if (at !== undefined) return besideAt(at, context);
-        const { dynamo, tables, service, terminal, dryRun, confirm, print } = context;
-        const deps = { dynamo, tables, service };
+        const { dynamo, tables, service, settings, terminal, dryRun, confirm, print } = context;
+        const deps = { dynamo, tables, service, settings };
         const lost = await lostTables(deps);
         if (lost.length > 0 && !dryRun) {
           await confirm({

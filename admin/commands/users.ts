@@ -281,10 +281,10 @@ async function subscriptionsOfPerson(stack: Stack, projectId: string, person: Pe
       // The index may still have a subscription that has passed to another user.
       .filter((item) => 'device' in person || item.projectUser === projectUser(ref, person.userId))
       .map((item) => {
-        const { userId, channels = [], locale, ...others } = portableSubscription(ref, item);
-        const { endpoint, keys, createdAt, updatedAt } = others;
+        const portable = portableSubscription(ref, item);
         const stored = {
-          ...{ endpoint, keys, userId, channels, locale, createdAt, updatedAt },
+          ...portable,
+          channels: portable.channels ?? [],
           userSince: timeText(item.userSince),
           // Undefined if the project has dropped the key.
           applicationServerKey: madeWith.get(item.vapidPairNumber ?? 0),

@@ -40,7 +40,7 @@ export async function destroy(
       ? ['Deletes all of it, with its tables: projects, subscriptions and keys are lost.']
       : [
           `Deletes ${countOf(resources.length - kept.length, 'resource')}: the API with its address, functions, alarms.`,
-          `Keeps ${countOf(kept.length, 'resource')}, so that no data are lost by mistake: the tables, and logs for 30 days.`,
+          `Keeps ${countOf(kept.length, 'resource')}, so that no data are lost by mistake: the tables, and logs until their period ends.`,
           'To delete these too, afterwards, with everything that is stored about people:',
           ...commands,
         ];

@@ -252,7 +252,9 @@ function requireDelivered({
   if (delivered === 1) return;
   const [reason] = Object.keys(failures) as FailureReason[];
   if (reason === undefined) throw new Error(`attempted is ${attempted}, delivered ${delivered}.`);
-  throw new Error(`The push failed: ${reason}. ${failureReasons[reason]}${faults[reason] ?? ''}`);
+  throw new Error(
+    `The push failed: ${reason}. ${failureReasons[reason].meaning}${faults[reason] ?? ''}`,
+  );
 }
 
 const faults: Readonly<Partial<Record<FailureReason, string>>> = {

@@ -20,6 +20,7 @@ import {
   conditionFailed,
 } from '../../lambdas/store/dynamo.ts';
 import {
+  carriedAttributes,
   chosenAttributes,
   type ErasureItem,
   erasureKey,
@@ -270,11 +271,12 @@ function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<Su
   const { projectPart, endpointHash, createdAt, updatedAt, imported, ...rest } = item;
   const { isUntimed, vapidPairNumber, userSince: _, ...attributes } = rest;
   const hasChosen = !stored.imported && chosenAttributes.some((name) => stored[name] !== undefined);
-  const kept: readonly string[] = isUntimed && hasChosen ? chosenAttributes : [];
-  const isKept = (name: string) =>
-    kept.includes(name) || (isUntimed && name === 'locale' && stored.locale !== undefined);
+  const carried = carriedAttributes.filter((name) => stored[name] !== undefined);
+  const kept: readonly string[] = isUntimed
+    ? [...(hasChosen ? chosenAttributes : []), ...carried]
+    : [];
   const set = Object.entries(attributes).filter(
-    ([name, value]) => value !== undefined && !isKept(name),
+    ([name, value]) => value !== undefined && !kept.includes(name),
   );
   const changed: Partial<SubscriptionItem> = Object.fromEntries(set);
   const isOtherUser = ![undefined, stored.projectUser].includes(changed.projectUser);

@@ -180,7 +180,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     },
     payload_too_large: { advice: 'Shorten the texts, the URLs or the data.' },
     notification_not_found: {
-      advice: `It may be older than ${limits.notificationRetentionDays} days, or belong to another project.`,
+      advice: 'It may no longer be kept, or belong to another project.',
     },
     request_in_progress: { what: 'Carillon still works on it.', advice: 'Try again in a moment.' },
     idempotency_key_reused: {

@@ -1,7 +1,6 @@
 import { Badge, Box, Button, Group, NativeSelect, Paper, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
-import { limits } from '../../contract/wire/limits.ts';
 import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
 import {
@@ -133,10 +132,7 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
             <NotificationTable notifications={found} hasSenders={senders.length > 0} />
           )}
           {all.length === 0 && (
-            <Nothing
-              icon="notifications"
-              text={`What you send will be here, for ${limits.notificationRetentionDays} days.`}
-            >
+            <Nothing icon="notifications" text="What you send will be here.">
               {may.send && <LinkButton href={href('send')}>Write the first one</LinkButton>}
             </Nothing>
           )}

@@ -27,6 +27,10 @@ const variables = z.object({
   SUBSCRIBER_CAP: count,
   MONTHLY_SEND_CAP: count,
   RATE_LIMIT_PER_MINUTE: count,
+  /** Days for which a notification is kept. */
+  NOTIFICATION_DAYS: count,
+  /** Days to which tables can be restored. No function reads it, and the local stack has no recovery. */
+  RECOVERY_DAYS: z._default(count, 35),
   PUSHES_PER_SECOND: rate,
   VAPID_SUBJECT: name,
   /** Origins, separated by commas; may be empty. */
@@ -59,6 +63,7 @@ export const settingNames = [
   'SUBSCRIBER_CAP',
   'MONTHLY_SEND_CAP',
   'RATE_LIMIT_PER_MINUTE',
+  'RECOVERY_DAYS',
   'VAPID_SUBJECT',
   'EXTRA_PUSH_ORIGINS',
 ] as const;

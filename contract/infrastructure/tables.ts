@@ -45,7 +45,7 @@ export interface TableKey {
    * of the default key, which AWS owns.
    */
   readonly isUseLogged?: true;
-  /** Whether it cannot be restored to any second of the last 35 days, DynamoDB's default, as the others can. */
+  /** Whether it cannot be restored to an earlier second, as the others can. */
   readonly hasNoRecovery?: true;
 }
 

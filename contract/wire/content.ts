@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import {
-  channels,
+  conditionLists,
   hasVisible,
   isWebUrl,
   languageTag,
-  locales,
   notWebUrl,
   readerLanguage,
   text,
@@ -172,15 +171,12 @@ export const contentCombinations = Object.entries(requirements).map(([name, erro
   );
 });
 
-/** The schemas of lists, by what they are of. */
-const lines = { channel: channels(1), language: locales };
-
 /** Strict: code that does not know one of them refuses to deliver. */
 export const conditionsSchema = z.strictObject(
   Object.fromEntries(
     Object.entries(conditionFields).map(([name, row]) => [
       name,
-      z.optional(row.kind === 'lines' ? lines[row.of] : schemaOf(name, row)),
+      z.optional(row.kind === 'lines' ? conditionLists[row.of] : schemaOf(name, row)),
     ]),
   ) as {
     [Name in ConditionName]: z.ZodMiniOptional<

@@ -55,57 +55,96 @@ function sumsOf<Numbers extends Readonly<Partial<Record<string, number>>>>(
 /** By the name of a push service; those without any are absent. */
 export type ByPushService = Readonly<Record<string, number>>;
 
-/**
- * Why a push failed: every reason that is counted, logged and returned, with its meaning. Each is a sentence that may
- * follow "because".
- */
+/** Why a push failed: a row for every reason that is counted, logged and returned. */
 export const failureReasons = {
-  dropped: 'The push service accepted the message and dropped it (WNS).',
-  key_mismatch: 'The subscription was made with another application server key.',
-  vapid_refused: 'The push service refused the VAPID token or its subject.',
-  too_large: 'The push service takes only smaller messages.',
-  refused: 'The push service refused the push for another reason.',
-  throttled: 'The push service limited the rate (406 or 429) until the time was over.',
-  unavailable: 'The push service had an error (408, 425 or 5xx), also after retries.',
-  no_response:
-    'There was no connection, a broken one, a malformed response or a time-out, also after retries.',
-  unsendable:
-    'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
-  gone_unconfirmed:
-    'The push service said that more than half of at least 50 subscriptions are gone: they are kept until it says so again a day later.',
-  not_removed: 'The subscription is gone, but could not be deleted in time.',
-  internal_error: 'This service had a fault; its log has the error.',
-  interrupted: 'The function ended before the outcome was stored. The push may not have started.',
-} as const;
+  /** Too many messages to one browser, or its user blocks them. */
+  dropped: {
+    meaning: 'The push service accepted the message and dropped it (WNS).',
+    cause: 'owner',
+  },
+  /** The site's key is wrong, or its list is older than the key. */
+  key_mismatch: {
+    meaning: 'The subscription was made with another application server key.',
+    cause: 'owner',
+  },
+  vapid_refused: {
+    meaning: 'The push service refused the VAPID token or its subject.',
+    cause: 'refusal',
+    statuses: [401, 403],
+  },
+  /** A shorter notification fits. */
+  too_large: {
+    meaning: 'The push service takes only smaller messages.',
+    cause: 'owner',
+    statuses: [413],
+  },
+  /** 501 is not implemented, 505 a version that is not supported: a retry would be refused too. */
+  refused: {
+    meaning: 'The push service refused the push for another reason.',
+    cause: 'refusal',
+    statuses: [400, 501, 505],
+  },
+  throttled: {
+    meaning: 'The push service limited the rate (406 or 429) until the time was over.',
+    cause: 'service',
+    statuses: [406, 429],
+    isRetried: true,
+  },
+  unavailable: {
+    meaning: 'The push service had an error (408, 425 or 5xx), also after retries.',
+    cause: 'service',
+    statuses: [408, 425],
+    isRetried: true,
+  },
+  no_response: {
+    meaning:
+      'There was no connection, a broken one, a malformed response or a time-out, also after retries.',
+    cause: 'service',
+  },
+  /** The accepted push services are a setting of the deployment, and so is its DNS resolver. */
+  unsendable: {
+    meaning:
+      'The push service is no longer accepted, its host has a private address, or the stored keys or path are invalid.',
+    cause: 'service',
+  },
+  gone_unconfirmed: {
+    meaning:
+      'The push service said that more than half of at least 50 subscriptions are gone: they are kept until it says so again a day later.',
+    cause: 'gone',
+  },
+  not_removed: {
+    meaning: 'The subscription is gone, but could not be deleted in time.',
+    cause: 'service',
+  },
+  internal_error: {
+    meaning: 'This service had a fault; its log has the error.',
+    cause: 'service',
+  },
+  interrupted: {
+    meaning: 'The function ended before the outcome was stored. The push may not have started.',
+    cause: 'service',
+  },
+} as const satisfies Readonly<Record<string, FailureFacts>>;
+
+interface FailureFacts {
+  /** A sentence that may follow "because". */
+  readonly meaning: string;
+  /**
+   * What an alarm may conclude. `owner`: only the project's owner can do something about it. `refusal`: the push service
+   * refuses this push; of single subscriptions it concerns nobody else. `service`: the cause is at the push service or in this
+   * deployment. `gone`: perhaps nothing is wrong.
+   */
+  readonly cause: 'owner' | 'refusal' | 'service' | 'gone';
+  /** Statuses of the push service's response that mean it. Any other 5xx is `unavailable`, anything else `refused`. */
+  readonly statuses?: readonly number[];
+  /** Whether a push is repeated before it fails for this reason. */
+  readonly isRetried?: true;
+}
 
 export type FailureReason = keyof typeof failureReasons;
 
-/**
- * What an alarm may conclude from a failure. `owner`: only the project's owner can do something about it. `refusal`: the push
- * service refuses this push; of single subscriptions it concerns nobody else. `service`: the cause is at the push service or
- * in this deployment. `gone`: perhaps nothing is wrong.
- */
-export const failureCauses: Readonly<
-  Record<FailureReason, 'owner' | 'refusal' | 'service' | 'gone'>
-> = {
-  /** Too many messages to one browser, or its user blocks them. */
-  dropped: 'owner',
-  /** The site's key is wrong, or its list is older than the key. */
-  key_mismatch: 'owner',
-  /** A shorter notification fits. */
-  too_large: 'owner',
-  vapid_refused: 'refusal',
-  refused: 'refusal',
-  throttled: 'service',
-  unavailable: 'service',
-  no_response: 'service',
-  /** The accepted push services are a setting of the deployment, and so is its DNS resolver. */
-  unsendable: 'service',
-  gone_unconfirmed: 'gone',
-  not_removed: 'service',
-  internal_error: 'service',
-  interrupted: 'service',
-};
+/** The facts of a reason. */
+export const failureFacts = (reason: FailureReason): FailureFacts => failureReasons[reason];
 
 export const failureReasonNames = Object.keys(failureReasons) as [FailureReason];
 

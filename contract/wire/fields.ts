@@ -96,16 +96,15 @@ const channel = z
   .check(z.regex(channelPattern, { error: wrongLength(channelRule, limits.channelNameLength) }));
 
 /** Names of channels. A name that is given twice counts once. @param min how many there are at least. */
-export function channels(min: 0 | 1) {
+function channels(min: 0 | 1) {
   return distinct(channel, { min, max: limits.channels, one: 'channel' });
 }
 
-/** Languages of a condition. */
-export const locales = distinct(readerLanguage, {
-  min: 1,
-  max: limits.translations,
-  one: 'language',
-});
+/** The lists of conditions, by what they are of. */
+export const conditionLists = {
+  channel: channels(1),
+  language: distinct(readerLanguage, { min: 1, max: limits.translations, one: 'language' }),
+};
 
 /** A list in which what is given twice counts once. @param one what an entry is called. */
 function distinct(
@@ -127,11 +126,16 @@ function distinct(
  */
 export const choiceFields = {
   /** Whose browser it is. Null: nobody's. */
-  userId: { schema: z.nullable(userId), isChosen: true },
+  userId: { schema: z.nullable(userId), isChosen: true, samples: ['ada', 'grace'] },
   /** Names of what to receive. */
-  channels: { schema: channels(0), isChosen: true },
+  channels: { schema: channels(0), isChosen: true, samples: [['news'], ['news', 'sales']] },
   /** The language that the visitor reads. Null: not known. */
-  locale: { schema: z.nullable(readerLanguage), isChosen: false },
+  locale: {
+    schema: z.nullable(readerLanguage),
+    isChosen: false,
+    ofDevice: z.string(),
+    samples: ['de-CH', 'pt-BR'],
+  },
 } as const satisfies Readonly<Record<string, ChoiceField>>;
 
 interface ChoiceField {
@@ -142,13 +146,18 @@ interface ChoiceField {
    * member is carried along: a registration without it keeps what is stored.
    */
   readonly isChosen: boolean;
+  /** Its schema where the devices of a user are read. Absent: they do not have it. */
+  readonly ofDevice?: z.ZodMiniType;
+  /** Two values that differ, as they are stored. */
+  readonly samples: readonly [unknown, unknown];
 }
 
-export type ChoiceName = keyof typeof choiceFields;
+type Rows = typeof choiceFields;
+export type ChoiceName = keyof Rows;
 
 /** A choice, as a request states it. */
 export type StatedChoice = {
-  readonly [Name in ChoiceName]?: z.infer<(typeof choiceFields)[Name]['schema']> | undefined;
+  readonly [Name in ChoiceName]?: z.infer<Rows[Name]['schema']> | undefined;
 };
 
 /** A choice, as it is stored and exported. */
@@ -157,6 +166,15 @@ export type Choice = {
 };
 
 export const choiceNames = Object.keys(choiceFields) as readonly ChoiceName[];
+
+/** The members that a device has where it is read. */
+export type DeviceMember = {
+  [Name in ChoiceName]: Rows[Name] extends { readonly ofDevice: unknown } ? Name : never;
+}[ChoiceName];
+
+export const deviceMembers = choiceNames.filter(
+  (name): name is DeviceMember => 'ofDevice' in choiceFields[name],
+);
 
 /** The choice among the fields of a request. */
 export function choiceIn(request: StatedChoice): StatedChoice {

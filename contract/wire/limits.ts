@@ -81,7 +81,7 @@ export const limits = {
   /** Notifications in one response of the list, by default and at most. */
   page: 20,
   largestPage: 100,
-  /** Days for which a notification is stored and counts events: well past `messageTtl`. */
+  /** Most days, and the default, for which a notification is stored and counts events: well past `messageTtl`. */
   notificationRetentionDays: 90,
   /** Days for which the hash of an erased endpoint is stored. */
   erasureDays: 400,

@@ -5,7 +5,8 @@ import {
   type ProjectSettings,
   type PublicName,
   publicNames,
-  type SettingField,
+  type SettingKind,
+  type SettingOfKind,
   type SettingValue,
   settingOf,
 } from './project.ts';
@@ -36,11 +37,25 @@ export const projectQuerySchema = object({
   sample: z.optional(z.literal('subscribers', { error: 'must be "subscribers"' })),
 });
 
+const schemas: {
+  readonly [Kind in SettingKind]: (row: SettingOfKind<Kind>) => z.ZodMiniType;
+} = {
+  text: () => z.string(),
+  url: () => z.url(),
+  choice: ({ choices }) => z.enum(choices),
+  flag: () => z.boolean(),
+  number: ({ min, max }) => z.int().check(z.gte(min), z.lte(max)),
+  limit: () => cap,
+  oldWorker: () => z.object({ name: z.string(), until: z.iso.datetime() }),
+  origins: () => z.array(z.string()),
+};
+
 /** The settings that API and console show. */
 const publicShape = Object.fromEntries(
   publicNames.map((name) => {
-    const isPresent = settingOf(name).isRequired || defaultOf(name) !== undefined;
-    const schema = schemaOf(settingOf(name));
+    const row = settingOf(name);
+    const isPresent = row.isRequired || defaultOf(name) !== undefined;
+    const schema = schemas[row.kind](row as never);
     return [name, isPresent ? schema : z.optional(schema)];
   }),
 ) as { [Name in PublicName]: PublicSchema<Name, z.ZodMiniType<SettingValue<Name>>> };
@@ -48,25 +63,6 @@ type PublicSchema<
   Name extends PublicName,
   Schema extends z.ZodMiniType,
 > = undefined extends ProjectSettings[Name] ? z.ZodMiniOptional<Schema> : Schema;
-
-function schemaOf(row: SettingField): z.ZodMiniType {
-  switch (row.kind) {
-    case 'text':
-      return z.string();
-    case 'choice':
-      return z.enum(row.choices);
-    case 'flag':
-      return z.boolean();
-    case 'number':
-      return z.int().check(z.gte(row.min), z.lte(row.max));
-    case 'limit':
-      return cap;
-    case 'oldWorker':
-      return z.object({ name: z.string(), until: z.iso.datetime() });
-    case 'origins':
-      return z.array(z.string());
-  }
-}
 
 /** A project, its caps and its usage. */
 export const projectSchema = z.object({

@@ -26,6 +26,7 @@ export const settingFields = {
 
 export type SettingField = (
   | { readonly kind: 'text'; readonly max: number }
+  | { readonly kind: 'url' }
   | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly default: string }
   | { readonly kind: 'flag'; readonly default: boolean }
   | {
@@ -45,6 +46,12 @@ export type SettingField = (
   readonly isRequired?: true;
 };
 
+export type SettingKind = SettingField['kind'];
+export type SettingOfKind<Kind extends SettingKind> = Extract<
+  SettingField,
+  { readonly kind: Kind }
+>;
+
 type Rows = typeof settingFields;
 export type SettingName = keyof Rows;
 type NameWith<Facts> = {
@@ -52,19 +59,16 @@ type NameWith<Facts> = {
 }[SettingName];
 export type PublicName = NameWith<{ readonly isPublic: true }>;
 
-type ValueOf<Row> = Row extends { readonly choices: readonly (infer Choice)[] }
-  ? Choice
-  : Row extends { readonly kind: 'flag' }
-    ? boolean
-    : Row extends { readonly kind: 'number' }
-      ? number
-      : Row extends { readonly kind: 'limit' }
-        ? number | null
-        : Row extends { readonly kind: 'oldWorker' }
-          ? OldWorker
-          : Row extends { readonly kind: 'origins' }
-            ? readonly string[]
-            : string;
+type ValueOf<Row extends SettingField> = {
+  text: string;
+  url: string;
+  choice: Row extends { readonly choices: readonly (infer Choice)[] } ? Choice : never;
+  flag: boolean;
+  number: number;
+  limit: number | null;
+  oldWorker: OldWorker;
+  origins: readonly string[];
+}[Row['kind']];
 export type SettingValue<Name extends SettingName> = ValueOf<Rows[Name]>;
 
 /** The rate limits of single actions, by the route's name: `trackPerMinute`. They precede `rateLimitPerMinute`. */

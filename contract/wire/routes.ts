@@ -176,6 +176,7 @@ const facts = {
     variables: [
       ...pushing.variables,
       'MONTHLY_SEND_CAP',
+      'NOTIFICATION_DAYS',
       'PUSHES_PER_SECOND',
       'DELIVER_FUNCTION',
       'PUBLIC_BASE_URL',

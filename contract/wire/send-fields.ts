@@ -83,12 +83,15 @@ export type ContentField = Member &
     readonly requires?: string;
   };
 
-/** `lines`: a list of texts, one in each line of its control. `table`: entries as a spreadsheet has them. */
+/**
+ * `lines`: a list of texts, one in each line of its control; `of` names its schema, in `conditionLists`. `table`: entries as a
+ * spreadsheet has them.
+ */
 export type AudienceField = FieldFacts &
   (
     | Kind
     | { readonly kind: 'lines' | 'table'; readonly max: number }
-    | { readonly kind: 'lines'; readonly max: number; readonly of: 'channel' | 'language' }
+    | { readonly kind: 'lines'; readonly max: number; readonly of: string }
   );
 
 /** Names of the rows with these facts. */

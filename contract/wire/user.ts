@@ -1,5 +1,13 @@
 import * as z from 'zod/mini';
-import { count, object, userId, wrong } from './fields.ts';
+import {
+  choiceFields,
+  count,
+  type DeviceMember,
+  deviceMembers,
+  object,
+  userId,
+  wrong,
+} from './fields.ts';
 import { deviceIdPattern } from './formats.ts';
 import { limits } from './limits.ts';
 import { unsubscribeSchema } from './subscription.ts';
@@ -36,11 +44,17 @@ export const removeUserSchema = z
     if (keys.length > 0) issues.push({ code: 'unrecognized_keys', keys, input: value });
   });
 
+type DeviceShape = {
+  [Name in DeviceMember]: z.ZodMiniOptional<(typeof choiceFields)[Name]['ofDevice']>;
+};
+
 /** A subscription of a user. */
 const deviceSchema = z.object({
   id: z.string().check(z.regex(deviceIdPattern)),
   pushService: z.string(),
-  locale: z.optional(z.string()),
+  ...(Object.fromEntries(
+    deviceMembers.map((name) => [name, z.optional(choiceFields[name].ofDevice)]),
+  ) as DeviceShape),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

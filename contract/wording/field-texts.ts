@@ -1,5 +1,5 @@
 import { countOf } from '../text/text.ts';
-import type { ChoiceName } from '../wire/fields.ts';
+import type { ChoiceName, DeviceMember } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
 import type { ConditionName, conditionFields, sendFields, ValueOf } from '../wire/send-fields.ts';
 
@@ -85,6 +85,18 @@ export const choiceTexts: Readonly<Record<ChoiceName, string>> = {
     'The language that the visitor reads: a language tag (BCP 47) of at most ' +
     `${limits.languageTagLength} characters, stored as \`Intl.getCanonicalLocales\` writes it. [Send](#send) can select by ` +
     'it, and have a translation for it. An update without it keeps the stored one; `null` clears that.',
+};
+
+/** In the API's description of a user's devices. */
+export const deviceTexts: Readonly<Record<DeviceMember, string>> = {
+  locale: 'The language that its visitor reads. Absent: not known.',
+};
+
+/** In lists of what is stored of a person. */
+export const choiceNouns: Readonly<Record<ChoiceName, string>> = {
+  userId: 'user id',
+  channels: 'channels',
+  locale: 'language',
 };
 
 /** What is said of browsers is from MDN's browser compatibility data 8.1.9. */

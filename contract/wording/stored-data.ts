@@ -1,5 +1,7 @@
 import { pushMetrics } from '../infrastructure/metrics.ts';
+import { choiceNames } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
+import { choiceNouns } from './field-texts.ts';
 
 /**
  * What Carillon stores about a person. docs/privacy.md has this table, `users export` takes its members from it, and
@@ -32,7 +34,7 @@ const subscription = {
 
 const notification = {
   where: 'Notifications',
-  kept: `${limits.notificationRetentionDays} days`,
+  kept: `${limits.notificationRetentionDays} days (\`notificationDays\`)`,
   readBy: 'keys of the project',
   ends: 'expires, or `notifications delete`',
 } as const satisfies Place;
@@ -41,7 +43,7 @@ const delivery = { ...notification, where: 'Deliveries' } as const satisfies Pla
 
 const log = {
   where: 'Log',
-  kept: '30 days',
+  kept: '30 days (`logDays`)',
   readBy: 'the operator',
   ends: 'expires',
 } as const satisfies Place;
@@ -61,6 +63,8 @@ const pageStorage = {
 } as const satisfies Place;
 
 const inBrowser = 'it is in the person’s own browser';
+
+const otherChoices = choiceNames.filter((name) => name !== 'userId');
 
 export const storedData = [
   {
@@ -86,10 +90,10 @@ export const storedData = [
   },
   {
     ...subscription,
-    names: ['channels', 'locale'],
-    what: 'channels and language',
+    names: otherChoices,
+    what: otherChoices.map((name) => choiceNouns[name]).join(', '),
     why: 'to send what the visitor chose',
-    exported: ['channels', 'locale'],
+    exported: otherChoices,
   },
   {
     ...subscription,
@@ -289,10 +293,11 @@ export const storedData = [
     names: [],
     what: 'all tables but RateLimits, as they were in each second',
     why: 'to restore what was lost',
-    kept: '35 days',
+    kept: '35 days (`recoveryDays`); the backup of a deleted table 35 in any case',
     readBy: 'the operator, in a restored table',
     ends: 'expires; nobody can delete from it',
-    exported: 'it can be read only by a restore: tell the person that it ends after 35 days',
+    exported:
+      'it can be read only by a restore: tell the person that it ends after 35 days, or your `recoveryDays`',
   },
   {
     where: 'Push services',

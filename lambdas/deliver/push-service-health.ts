@@ -1,8 +1,8 @@
 import {
   type FailureReason,
   type Failures,
-  failureCauses,
   failureReasonNames,
+  failureReasons,
 } from '../../contract/wire/counts.ts';
 import { otherHosts } from '../../contract/wire/push-services.ts';
 import type { ServiceOutcome } from '../push/pushing/push-service.ts';
@@ -71,8 +71,8 @@ export function pushServiceHealth(clock: () => Date) {
   }
 }
 
-function reasonsOf(cause: (typeof failureCauses)[FailureReason]): readonly FailureReason[] {
-  return failureReasonNames.filter((reason) => failureCauses[reason] === cause);
+function reasonsOf(cause: (typeof failureReasons)[FailureReason]['cause']) {
+  return failureReasonNames.filter((reason) => failureReasons[reason].cause === cause);
 }
 
 function sumOf(failures: Failures, reasons: readonly FailureReason[]): number {

@@ -1,3 +1,4 @@
+import { deviceMembers } from '../../contract/wire/fields.ts';
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import type { UserSubscriptions } from '../../contract/wire/user.ts';
 import type { UserSubscription, UserSubscriptionList } from '../store/audience.ts';
@@ -9,12 +10,13 @@ export function describeUser({ userId, count, newest }: UserSubscriptionList): U
   return { userId: userId ?? null, subscriptions: count, devices: devices.map(deviceOf) };
 }
 
-function deviceOf({ origin, path, locale, createdAt, updatedAt }: UserSubscription) {
+function deviceOf(subscription: UserSubscription) {
+  const { origin, path, createdAt, updatedAt } = subscription;
   return {
     id: deviceIdOf(origin + path),
     // Also of an origin that the deployment no longer accepts: its subscriptions are stored until a send.
     pushService: pushServiceOf(origin, []) ?? origin,
-    locale,
+    ...Object.fromEntries(deviceMembers.map((name) => [name, subscription[name]])),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

@@ -1,7 +1,7 @@
 import type { NotificationList } from '../../contract/wire/notification.ts';
 import type { NotificationListQuery } from '../../contract/wire/notification-list.ts';
 import type { Project } from '../../contract/wire/project.ts';
-import { isKept, notificationResult } from '../results/notification-result.ts';
+import { notificationResult } from '../results/notification-result.ts';
 import { itemsOf, type ReadDeliveries } from '../store/deliveries.ts';
 import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
 
@@ -30,9 +30,8 @@ export async function listNotifications(
   const now = clock();
   // One more than the page can have tells where the next page starts.
   const found = await notifications.newest(ref, limit + 1, cursor && idOf(cursor), signal);
-  const kept = found.filter((notification) => isKept(notification, now));
-  const page = kept.slice(0, pageLength(kept.slice(0, limit)));
-  const next = kept[page.length];
+  const page = found.slice(0, pageLength(found.slice(0, limit)));
+  const next = found[page.length];
   const delivered = await deliveries(page, signal);
   return {
     notifications: page.map((one, index) => notificationResult(one, delivered[index]!, now)),

@@ -6,11 +6,7 @@ import type { Project } from '../../contract/wire/project.ts';
 import type { Access } from '../../contract/wire/routes.ts';
 import type { Delivery, ReadDeliveries } from '../store/deliveries.ts';
 import type { Division } from '../store/items.ts';
-import {
-  expiryOf,
-  type NotificationStore,
-  type StoredNotification,
-} from '../store/notifications.ts';
+import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
 import { countReached, summaryOf } from './summary.ts';
 
 export interface FindDependencies {
@@ -27,13 +23,13 @@ export type FoundNotification = Awaited<ReturnType<typeof findNotification>>;
  * @throws {ServiceError} if the project has no such notification.
  */
 export async function findNotification(
-  { notifications, deliveries, clock }: FindDependencies,
+  { notifications, deliveries }: FindDependencies,
   { ref }: Pick<Project, 'ref'>,
   id: string | undefined,
   signal?: AbortSignal,
 ) {
   const notification = id === undefined ? undefined : await notifications.find(ref, id, signal);
-  if (notification === undefined || !isKept(notification, clock())) {
+  if (notification === undefined) {
     throw new ServiceError(
       'notification_not_found',
       'This project has sent no notification with this id.',
@@ -41,11 +37,6 @@ export async function findNotification(
   }
   const [delivery] = await deliveries([notification], signal);
   return { notification, delivery: delivery! };
-}
-
-/** Whether a notification is still kept. DynamoDB deletes it and the items of its delivery at some later time. */
-export function isKept({ sentAt }: StoredNotification, now: Date): boolean {
-  return now.getTime() < expiryOf(sentAt) * 1000;
 }
 
 /** A notification with the counts stored so far. */

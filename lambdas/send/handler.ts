@@ -41,7 +41,7 @@ export function createHandler(host: Host) {
   const deps: SendDependencies = {
     ...sliceDependencies(host, environment, dynamo, projects, clock, observer(logger, clock)),
     sends,
-    notifications: notificationStore(dynamo, tables.notifications),
+    notifications: notificationStore(dynamo, tables.notifications, clock),
     starter: sliceStarter(
       dynamo,
       environment.DELIVER_FUNCTION,
@@ -51,6 +51,7 @@ export function createHandler(host: Host) {
     ),
     newId: (time) => uuidV7(time, host.randomBytes),
     monthlyCap: environment.MONTHLY_SEND_CAP,
+    notificationDays: environment.NOTIFICATION_DAYS,
     pushesPerSecond: environment.PUSHES_PER_SECOND,
     extraOrigins: environment.EXTRA_PUSH_ORIGINS,
   };

@@ -21,11 +21,8 @@ import { type Deadlines, deadlinesOfRequest } from '../deliver/deadlines.ts';
 import type { DeliverDependencies } from '../deliver/deliver.ts';
 import { CurrentProject } from '../deliver/deliver-slice.ts';
 import type { Parts } from '../store/counters.ts';
-import {
-  expiryOf,
-  type NotificationStore,
-  type StoredNotification,
-} from '../store/notifications.ts';
+import { expiryAfterHours } from '../store/items.ts';
+import type { NotificationStore, StoredNotification } from '../store/notifications.ts';
 import type { EarlierRequest, NewNotification, SendStore } from '../store/sends.ts';
 import {
   type Audience,
@@ -45,6 +42,8 @@ export interface SendDependencies extends DeliverDependencies {
   readonly newId: (time: Date) => string;
   /** Most notifications per month where the project sets no cap. */
   readonly monthlyCap: number;
+  /** Days for which a notification is kept. */
+  readonly notificationDays: number;
   /** Pushes per second over all functions that deliver a notification. */
   readonly pushesPerSecond: number;
   /** Accepted origins besides the push services that are known by name. */
@@ -154,6 +153,7 @@ function newNotification(
     sentAt,
     sentBy,
     test,
+    expiresAt: expiryAfterHours(sentAt, deps.notificationDays * 24),
     id: deps.newId(sentAt),
     division: {
       ...('userIds' in audience ? { users: audience.userIds.length } : audience),
@@ -181,7 +181,7 @@ function slicesOfNotification(
   { pushesPerSecond }: SendDependencies,
   projectId: string,
   call: SendCall,
-  { project, id, content, division, sentAt }: NewNotification,
+  { project, id, content, division, sentAt, expiresAt }: NewNotification,
 ): readonly Slice[] {
   const audience: Audience =
     'userIds' in call.audience ? call.audience : { subscribers: division.subscribers! };
@@ -197,7 +197,7 @@ function slicesOfNotification(
     requestId: call.requestId,
     sentAt: sentAt.getTime(),
     eventsUrl: call.baseUrl + pathOf(routes.track, { projectId, notificationId: id }),
-    expiresAt: expiryOf(sentAt),
+    expiresAt,
     awaitedSince: respondedAsync ? undefined : call.startedAt.getTime(),
   };
   return slicesOf(common, audience, division, paceOf(audience, pushesPerSecond, respondedAsync));

@@ -4,7 +4,6 @@ import {
   type FoundNotification,
   findNotification,
 } from '../results/notification-result.ts';
-import { expiryOf } from '../store/notifications.ts';
 import type { SliceStore } from '../store/slices.ts';
 
 export interface StopDependencies extends FindDependencies {
@@ -23,11 +22,10 @@ export async function stopNotification(
   signal?: AbortSignal,
 ): Promise<FoundNotification> {
   const { notification, delivery } = found;
-  const { id: notificationId, sentAt } = notification;
+  const { id: notificationId, expiresAt } = notification;
   const open = [...delivery.slices.entries()].filter(([, slice]) => slice?.ended === undefined);
   if (open.length === 0) return found;
   const now = deps.clock().getTime();
-  const expiresAt = expiryOf(sentAt);
   // One write each, at the same time: a transaction would conflict with those of the functions.
   await Promise.all(
     open.map(([slice]) => deps.slices.stop({ notificationId, slice, expiresAt }, now, signal)),

@@ -9,12 +9,14 @@ import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../contract/infrastructure/slice.ts';
 import { byUser } from '../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../contract/wire/content.ts';
+import type { DeviceMember } from '../../contract/wire/fields.ts';
 import { languagesIn, readsOneOf } from '../../contract/wire/languages.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Endpoint } from '../../contract/wire/subscription.ts';
 import { batchGet, type Projection, projection, type Sleep } from './dynamo.ts';
 import {
+  choiceAttributes,
   choiceOf,
   deviceIdOf,
   hashOfDevice,
@@ -23,6 +25,7 @@ import {
   positionOf,
   projectPart,
   projectUser,
+  type StoredChoice,
   type SubscriptionItem,
   subscriptionKey,
 } from './items.ts';
@@ -70,16 +73,19 @@ const recipientFields = {
 };
 const recipientProjection = projection<Omit<Recipient, 'user'>>(recipientFields);
 
+function recipientOf(item: OwnedItem): Omit<Recipient, 'user'> {
+  const given = Object.entries(item).filter(([name]) => Object.hasOwn(recipientFields, name));
+  return Object.fromEntries(given) as unknown as Omit<Recipient, 'user'>;
+}
+
 /**
  * The attributes that conditions of a send to users are judged by. The index has keys only, so they are read from the
  * table.
  */
-type Judged = Pick<SubscriptionItem, 'channels' | 'locale' | 'createdAt' | 'updatedAt'>;
-type OwnedItem = Omit<Recipient, 'user'> & Pick<SubscriptionItem, 'projectUser'> & Judged;
-const ownedProjection = projection<OwnedItem>({
-  ...recipientFields,
-  ...{ projectUser: true, channels: true, createdAt: true, updatedAt: true },
-});
+const judgedFields = { ...choiceAttributes, ...({ createdAt: true, updatedAt: true } as const) };
+type Judged = Pick<SubscriptionItem, keyof typeof judgedFields>;
+type OwnedItem = Omit<Recipient, 'user'> & Judged;
+const ownedProjection = projection<OwnedItem>({ ...judgedFields, ...recipientFields });
 
 /** A subscription as the index has it. */
 interface IndexedUser {
@@ -117,7 +123,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
   return {
     /** Reads the subscribers of a project whose endpoint hashes are in a range of positions. */
     everyone(project: ProjectRef, range: Range, options: ReadOptions): Promise<Read> {
-      const { ExpressionAttributeValues, ...filter } = filterOf(options.conditions, options.sentAt);
+      const { names, values, ...filter } = filterOf(options.conditions, options.sentAt);
       const queries = hashRanges(range.from, range.to).map(({ part, first, last }) => ({
         KeyConditionExpression: 'projectPart = :part AND endpointHash BETWEEN :first AND :last',
         ...filter,
@@ -125,9 +131,10 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
           ':part': projectPart(project, part),
           ':first': first,
           ':last': last,
-          ...ExpressionAttributeValues,
+          ...values,
         },
-        ...recipientProjection,
+        ProjectionExpression: recipientProjection.ProjectionExpression,
+        ExpressionAttributeNames: { ...recipientProjection.ExpressionAttributeNames, ...names },
         ConsistentRead: options.consistent,
         from: positionOf(first),
         to: positionOf(last) + 1,
@@ -205,8 +212,7 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
       const item = byHash.get(hex(endpointHash));
       if (item?.projectUser !== projectUser(project, userIds[user]!)) return [];
       if (!given.every(({ holds }) => holds(item))) return [];
-      const { projectUser: _, channels: __, createdAt: ___, updatedAt: ____, ...recipient } = item;
-      return [{ ...recipient, user }];
+      return [{ ...recipientOf(item), user }];
     });
   }
 
@@ -288,10 +294,29 @@ function readTo({
   return last === undefined ? before : positionIn(query, last);
 }
 
-interface Filter {
-  readonly expression: string;
-  readonly values: Readonly<Record<string, unknown>>;
+interface Filter extends Selection {
   readonly holds: (item: Judged) => boolean;
+}
+
+interface Selection {
+  readonly expression: string;
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Selects the items of which an attribute passes a test with at least one of some values. */
+function anyOf(
+  attribute: keyof Judged,
+  values: readonly unknown[],
+  test: (attribute: string, value: string) => string,
+): Selection {
+  const tests = values.map((_, index) => test(`#${attribute}`, `:${attribute}${index}`));
+  return {
+    expression: `(${tests.join(' OR ')})`,
+    // Any name may be one of the 573 words that DynamoDB reserves.
+    names: { [`#${attribute}`]: attribute },
+    values: Object.fromEntries(values.map((value, index) => [`:${attribute}${index}`, value])),
+  };
 }
 
 type FilterOf = (given: never, sentAt: number) => Filter;
@@ -299,33 +324,31 @@ type FilterOf = (given: never, sentAt: number) => Filter;
 /** For each condition: the filter of the items that meet it, for DynamoDB and for items that were read by their keys. */
 const filters = {
   channels: (channels: readonly string[]) => ({
-    expression: `(${channels.map((_, index) => `contains(channels, :channel${index})`).join(' OR ')})`,
-    values: Object.fromEntries(channels.map((channel, index) => [`:channel${index}`, channel])),
+    ...anyOf('channels', channels, (chosen, channel) => `contains(${chosen}, ${channel})`),
     holds: ({ channels: chosen = [] }) => channels.some((channel) => chosen.includes(channel)),
   }),
   /** DynamoDB selects by the language alone, so that no more is read than needed. Scripts and regions are compared here. */
   locales: (tags: readonly string[]) => {
-    const languages = languagesIn(tags);
     const reads = readsOneOf(tags);
     return {
-      expression: `(${languages.map((_, index) => `begins_with(locale, :locale${index})`).join(' OR ')})`,
-      values: Object.fromEntries(languages.map((one, index) => [`:locale${index}`, one])),
+      ...anyOf('locale', languagesIn(tags), (locale, one) => `begins_with(${locale}, ${one})`),
       holds: ({ locale }) => reads(locale),
     };
   },
-  seenWithinDays: (days: number, sentAt: number) => ({
-    expression: 'updatedAt >= :seenSince',
-    values: { ':seenSince': seenSince(sentAt, days) },
-    holds: ({ updatedAt }) => updatedAt >= seenSince(sentAt, days),
-  }),
+  seenWithinDays: (days: number, sentAt: number) => {
+    const since = seenSince(sentAt, days);
+    return {
+      ...anyOf('updatedAt', [since], (seenAt, least) => `${seenAt} >= ${least}`),
+      holds: ({ updatedAt }) => updatedAt >= since,
+    };
+  },
 } satisfies Record<keyof Conditions, FilterOf>;
 
 /** Whoever subscribes after the send is not in its audience: later attempts may read half an hour after it. */
 function created(sentAt: number): Filter {
   const createdBefore = sentAt + sliceTimeline.createdWithinMs;
   return {
-    expression: 'createdAt <= :createdBefore',
-    values: { ':createdBefore': createdBefore },
+    ...anyOf('createdAt', [createdBefore], (made, most) => `${made} <= ${most}`),
     holds: ({ createdAt }) => createdAt <= createdBefore,
   };
 }
@@ -342,7 +365,8 @@ function filterOf(conditions: Conditions, sentAt: number) {
   const given = givenFilters(conditions, sentAt);
   return {
     FilterExpression: given.map(({ expression }) => expression).join(' AND '),
-    ExpressionAttributeValues: Object.assign({}, ...given.map(({ values }) => values)),
+    names: Object.assign({}, ...given.map(({ names }) => names)),
+    values: Object.assign({}, ...given.map(({ values }) => values)),
   };
 }
 
@@ -352,7 +376,7 @@ function hex(hash: Uint8Array): string {
 
 export type UserSubscription = Pick<
   SubscriptionItem,
-  'origin' | 'path' | 'locale' | 'createdAt' | 'updatedAt'
+  'origin' | 'path' | 'createdAt' | 'updatedAt' | DeviceMember
 >;
 
 export interface UserSubscriptionList {
@@ -363,15 +387,9 @@ export interface UserSubscriptionList {
   readonly newest: readonly UserSubscription[];
 }
 
-const ofUser = projection<UserSubscription & Pick<SubscriptionItem, 'projectUser'>>({
-  ...{
-    origin: true,
-    path: true,
-    locale: true,
-    createdAt: true,
-    updatedAt: true,
-    projectUser: true,
-  },
+const ofUser = projection<UserSubscription & StoredChoice>({
+  ...choiceAttributes,
+  ...{ origin: true, path: true, createdAt: true, updatedAt: true },
 });
 
 /** Whose data: of a user, of one device, or of one device if it is the user's. */

@@ -143,6 +143,8 @@ export interface UsageItem {
   readonly closedUntil?: number;
 }
 
+type ChoiceAttribute = keyof StoredChoice;
+
 /** A choice as a subscription has it: under the names of its members, but the user id is in the key of an index. */
 export interface StoredChoice extends Omit<Choice, 'userId'> {
   /** `ref#userId`, if the subscription has a user id. */
@@ -395,10 +397,13 @@ export function storedPairNumber(number: number): number | undefined {
   return number === 0 ? undefined : number;
 }
 
-/** The attributes that store what a visitor chooses. */
-export const chosenAttributes: readonly (keyof StoredChoice)[] = choiceNames
-  .filter((name) => choiceFields[name].isChosen)
-  .map(attributeOf);
+/** The attributes that store what a visitor chooses, and those that store what is carried along. */
+export const chosenAttributes = attributesOf(true);
+export const carriedAttributes = attributesOf(false);
+
+function attributesOf(isChosen: boolean): readonly ChoiceAttribute[] {
+  return choiceNames.filter((name) => choiceFields[name].isChosen === isChosen).map(attributeOf);
+}
 
 /**
  * The attributes that store a choice. Undefined: it is removed. Absent: it stays.
@@ -422,15 +427,23 @@ export function storedChoice(
   );
 }
 
-function attributeOf(name: ChoiceName): keyof StoredChoice {
+/** The attributes of a choice, as `projection` takes them. */
+export const choiceAttributes = Object.fromEntries(
+  choiceNames.map((name) => [attributeOf(name), true]),
+) as { readonly [Name in ChoiceAttribute]-?: true };
+
+function attributeOf(name: ChoiceName): ChoiceAttribute {
   return name === 'userId' ? 'projectUser' : name;
 }
 
 /** The choice of a stored subscription. */
-export function choiceOf(project: ProjectRef, item: StoredChoice): Choice {
+export function choiceOf(
+  project: ProjectRef,
+  item: StoredChoice,
+): { readonly [Name in ChoiceName]: Choice[Name] } {
   const userId = item.projectUser?.slice(project.length + 1);
   const stored: Choice = { ...item, userId };
-  return Object.fromEntries(choiceNames.map((name) => [name, stored[name]]));
+  return Object.fromEntries(choiceNames.map((name) => [name, stored[name]])) as Required<Choice>;
 }
 
 /** The endpoint hashes from one position to another, part by part. */

@@ -5,7 +5,6 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { EventType } from '../../contract/wire/event.ts';
-import { limits } from '../../contract/wire/limits.ts';
 import type { NotificationContent } from '../../contract/wire/notification.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { attributeChanges, isConditionFailure } from './dynamo.ts';
@@ -13,7 +12,6 @@ import {
   type Division,
   type EventCounterItem,
   eventCounterId,
-  expiryAfterHours,
   type NotificationItem,
   type StoredContent,
 } from './items.ts';
@@ -22,17 +20,14 @@ import {
 export const isSent = 'attribute_exists(content)';
 export const notSent = 'attribute_not_exists(content)';
 
-/** Epoch seconds at which a notification and the items of its delivery are deleted. */
-export function expiryOf(sentAt: Date): number {
-  return expiryAfterHours(sentAt, limits.notificationRetentionDays * 24);
-}
-
 /** A notification as it was sent. */
 export interface StoredNotification {
   readonly id: string;
   readonly content: NotificationContent;
   readonly division: Division;
   readonly sentAt: Date;
+  /** Epoch seconds from which it is not found. DynamoDB deletes it and the items of its delivery at some later time. */
+  readonly expiresAt: number;
   /** The name of the member who sent it, if it was one. */
   readonly sentBy?: string | undefined;
   /** Whether it is a test. */
@@ -44,7 +39,12 @@ export type NotificationStore = ReturnType<typeof notificationStore>;
 /** The greatest UUID (RFC 9562 §5.10), and less than the keys of idempotency items. */
 const maxUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export function notificationStore(dynamo: DynamoDBDocumentClient, table: string) {
+export function notificationStore(
+  dynamo: DynamoDBDocumentClient,
+  table: string,
+  clock: () => Date,
+) {
+  const nowSeconds = () => Math.floor(clock().getTime() / 1000);
   return {
     async find(
       project: ProjectRef,
@@ -60,7 +60,8 @@ export function notificationStore(dynamo: DynamoDBDocumentClient, table: string)
         { abortSignal },
       );
       // It may have been cancelled or deleted.
-      return Item?.content === undefined ? undefined : fromItem(Item as NotificationItem);
+      if (Item?.content === undefined || Item.expiresAt <= nowSeconds()) return undefined;
+      return fromItem(Item as NotificationItem);
     },
 
     /** Whether a notification that {@link find} does not find was deleted. */
@@ -78,7 +79,7 @@ export function notificationStore(dynamo: DynamoDBDocumentClient, table: string)
     },
 
     /**
-     * Reads the notifications of a project, the newest first. Cancelled and deleted ones are left out.
+     * Reads the notifications of a project, the newest first. Cancelled, deleted and expired ones are left out.
      * @param limit how many, unless there are fewer.
      * @param from the id of the first one, or of any later position in their order.
      */
@@ -94,8 +95,8 @@ export function notificationStore(dynamo: DynamoDBDocumentClient, table: string)
         {
           TableName: table,
           KeyConditionExpression: 'projectRef = :project AND notificationId <= :from',
-          FilterExpression: isSent,
-          ExpressionAttributeValues: { ':project': project, ':from': from },
+          FilterExpression: `${isSent} AND expiresAt > :now`,
+          ExpressionAttributeValues: { ':project': project, ':from': from, ':now': nowSeconds() },
           ScanIndexForward: false,
           ConsistentRead: true,
           Limit: limit,
@@ -118,6 +119,7 @@ function fromItem({
   sentAt,
   sentBy,
   test,
+  expiresAt,
   ...item
 }: NotificationItem): StoredNotification {
   const { users, subscribers, conditions, slices, countersPerSlice } = item;
@@ -138,6 +140,7 @@ function fromItem({
     sentAt: new Date(sentAt),
     sentBy,
     test,
+    expiresAt,
   };
 }
 

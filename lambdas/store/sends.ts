@@ -32,13 +32,7 @@ import {
   type SliceItem,
   sliceId,
 } from './items.ts';
-import {
-  expiryOf,
-  isSent,
-  notSent,
-  type StoredNotification,
-  toStoredContent,
-} from './notifications.ts';
+import { isSent, notSent, type StoredNotification, toStoredContent } from './notifications.ts';
 import { cancelCondition } from './slices.ts';
 
 /** A notification as it is about to be sent. */
@@ -233,7 +227,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   }
 
   function putNotification(notification: NewNotification) {
-    const { project, id, content, division, sentAt, sentBy, test } = notification;
+    const { project, id, content, division, sentAt, sentBy, test, expiresAt } = notification;
     const Item: NotificationItem = {
       projectRef: project,
       notificationId: id,
@@ -242,7 +236,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       sentAt: sentAt.toISOString(),
       sentBy,
       test,
-      expiresAt: expiryOf(sentAt),
+      expiresAt,
     };
     return {
       TableName: tables.notifications,
@@ -348,12 +342,12 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
    * Closes a slice, so that nobody delivers it later. Fails if somebody has claimed recipients of it, or if it was
    * stopped, which its owner was told.
    */
-  function closeSlice(id: string, by: string, { division, sentAt }: NewNotification) {
+  function closeSlice(id: string, by: string, { division, expiresAt }: NewNotification) {
     const { expression, values } = cancelCondition(by, !division.respondedAsync);
     const closed: Partial<SliceItem> = {
       leasedBy: by,
       ended: 'cancelled',
-      expiresAt: expiryOf(sentAt),
+      expiresAt,
     };
     return {
       TableName: tables.deliveries,

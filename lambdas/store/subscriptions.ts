@@ -73,18 +73,19 @@ interface Condition {
 }
 
 /**
- * Changes one subscription for its browser. Requests for the same endpoint conflict if they come at once: then their caller
- * makes too many, and no fault of the service is reported.
+ * Changes one subscription for its browser. Requests that name the same endpoint conflict if they come at once: then their
+ * caller makes too many, and no fault of the service is reported. Only the counter, the second item, is nobody's.
  */
 async function oneAtATime<Result>(change: () => Promise<Result>): Promise<Result> {
   try {
     return await change();
   } catch (error) {
     const { cause } = error as Error;
-    const [subscription] = cancellationReasons(cause);
     const isBusy =
       (cause as Error | undefined)?.name === 'TransactionConflictException' ||
-      subscription?.Code === 'TransactionConflict';
+      cancellationReasons(cause).some(
+        ({ Code }, item) => item !== 1 && Code === 'TransactionConflict',
+      );
     if (!isBusy) throw error;
     throw new ServiceError(
       'rate_limited',

@@ -6,12 +6,7 @@ import {
   readOptions,
   type Settings,
 } from '../client/options.ts';
-import {
-  askWorker,
-  fetchFile,
-  findRegistration,
-  unusableResponse,
-} from '../client/service-worker.ts';
+import { askWorker, fetchFile, findRegistration, responseText } from '../client/service-worker.ts';
 import { expectKnown } from '../common/option-checks.ts';
 import { type Failure, postSubscription, requestOnce } from '../common/service.ts';
 import { readRegistration } from '../common/storage.ts';
@@ -162,12 +157,16 @@ async function problemOfFile(
   texts: CheckTexts,
 ): Promise<string | undefined> {
   const file = pathOf(serviceWorker);
-  const response = serviceWorker && (await unusableResponse(serviceWorker));
-  if (!response) return undefined;
+  const response = serviceWorker ? await fetchFile(serviceWorker, 'manual') : undefined;
+  const isScript = /script/i.test(response?.headers.get('content-type') ?? '');
+  // A development server may respond to a missing file with 200 and a page; a site's worker does that too, for files that
+  // exist.
+  const isUsable = response?.ok && (isScript || navigator.serviceWorker.controller);
+  if (!response || isUsable) return undefined;
   // That of another site cannot be read.
   const followed = await fetchFile(serviceWorker, 'follow');
   const target = followed?.redirected ? ` to ${followed.url}` : '';
-  return fill(texts.workerFile, { file, response: response.trim() + target });
+  return fill(texts.workerFile, { file, response: responseText(response) + target });
 }
 
 /** Chromium without a connection never settles `PushManager.subscribe()`. */

@@ -1,5 +1,4 @@
 import { englishHelp } from '../bell/texts.ts';
-import { otherWorkerText } from '../client/service-worker.ts';
 
 export const english = {
   ...englishHelp,
@@ -37,7 +36,8 @@ export const english = {
     'This site has none yet for {scope}. Others have: {scopes}. Subscribe on this site.',
   trustedTypes:
     'If that fails: the page requires Trusted Types; its policy must allow the name “carillon”.',
-  workerOther: otherWorkerText('{scope}', '{other}', '{file}'),
+  workerOther:
+    "{scope} has the service worker {other}, not {file}. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.",
   subscribed: 'This browser is subscribed.',
   notSubscribed: 'This browser is not subscribed. Subscribe on this site.',
   /** `{message}`: the browser's own. */

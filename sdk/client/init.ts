@@ -185,7 +185,7 @@ export function init(options: CarillonOptions): CarillonClient {
     const [, stored] = await look();
     const [kind, url] = await worker(stored);
     if (kind !== 'other' || replaceWorker) return;
-    console.warn(otherWorkerText(scope, url!, settings.serviceWorker));
+    console.warn(otherWorkerText(scope, url!));
     announce(scope);
   }
 

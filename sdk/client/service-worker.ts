@@ -60,8 +60,8 @@ export async function askWorker(
 }
 
 /** What is wrong with a worker that does not answer as Carillon's. */
-export const otherWorkerText = (scope: string, other: string, file: string) =>
-  `${scope} has the service worker ${other}, not ${other === file ? 'Carillon' : file}. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.`;
+export const otherWorkerText = (scope: string, other: string) =>
+  `${scope} has the service worker ${other}. It does not answer as Carillon's: import carillon-sw.js there, or see check().`;
 
 /**
  * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does, with the
@@ -107,10 +107,10 @@ export async function subscribePage(
       return registration;
     };
     const { pushManager } = await within(installationTimeoutMs, start).catch(async (cause) => {
-      throw failed(await faultText(settings, cause.message), cause);
+      throw failed(await faultText(file, cause.message), cause);
     });
     const [kind, other] = await askWorker(scope);
-    if (kind === 'other') throw failed(otherWorkerText(scope, other!, file || other!));
+    if (kind === 'other') throw failed(otherWorkerText(scope, other!));
     const subscribing = subscribeBrowser(pushManager, project.applicationServerKey);
     const subscription = await subscribing.catch((cause) => {
       throw browserError(cause, 'push_service_failed');
@@ -160,31 +160,23 @@ function trusted(url: Settings['url']): string {
   return url as string;
 }
 
-/** Each browser reports the fault in other words, and Firefox not at all. */
-async function faultText({ serviceWorker: file, scope }: Settings, message: string) {
-  const refusal = await policyRefusal(file, 'trusted-types');
-  const reason =
-    (await unusableResponse(file)) ??
-    (scope.startsWith(new URL('.', file).href)
-      ? (refusal ?? message)
-      : 'its scope needs the header "Service-Worker-Allowed"');
-  return `${file} failed to start; see check(): ${reason}`;
-}
-
 /**
- * What the file of a service worker responds with, if browsers refuse that. Undefined also if the page may not read
- * it. A development server may respond to a missing file with 200 and a page; a site's worker does that too, for files
- * that exist.
+ * What is known of a service worker that did not start: what its file responds with, what the page's policy refused, or
+ * what the browser says, which Firefox does with the same words for every fault. `check()` draws conclusions.
  */
-export async function unusableResponse(file: string): Promise<string | undefined> {
+async function faultText(file: string, message: string): Promise<string> {
+  const refusal = await policyRefusal(file, 'trusted-types');
   const response = await fetchFile(file, 'manual');
-  const type = response?.headers.get('content-type') ?? '';
-  const isScript = /script/i.test(type) || navigator.serviceWorker.controller;
-  return !response || (response.ok && isScript)
-    ? undefined
-    : `${response.status || 'a redirect'} ${type}`;
+  const responded = response ? `${responseText(response)}: ` : '';
+  return `${file} failed to start; see check(): ${responded}${refusal ?? message}`;
 }
 
+/** Status and type of a response. That of a redirect cannot be read. */
+export function responseText({ status, headers }: Response): string {
+  return `${status || 'a redirect'} ${headers.get('content-type') ?? ''}`.trim();
+}
+
+/** Undefined if the page may not read the response. */
 export function fetchFile(file: string, redirect: RequestRedirect): Promise<Response | undefined> {
   return within(browserTimeoutMs, () => fetch(file, { redirect })).catch(() => undefined);
 }

@@ -128,14 +128,20 @@ test.each([
   const lacks = await lacksOf(deps, table);
   expect(lacks).toEqual(expected);
   aws.calls.length = 0;
-  await complete(deps, table, lacks);
+  await complete({ ...deps, settings: { RECOVERY_DAYS: 7 } }, table, lacks);
   const TableName = `Carillon-${table}`;
   const inputs: Record<string, object> = {
     expiry: {
       TableName,
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
     },
-    recovery: { TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+    recovery: {
+      TableName,
+      PointInTimeRecoverySpecification: {
+        PointInTimeRecoveryEnabled: true,
+        RecoveryPeriodInDays: 7,
+      },
+    },
     tag: { ResourceArn: arn(TableName), Tags: [{ Key: 'carillon:service', Value: 'Carillon' }] },
   };
   const made = aws.calls.filter(({ operation }) => operation !== 'DescribeTable');

@@ -160,7 +160,7 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.click('link', 'A needle');
     await tab.expectView('A needle');
     await tab.openView(project, '/notifications/no-such-id');
-    await tab.expectText('[role=alert]', 'It may be older than 90 days');
+    await tab.expectText('[role=alert]', 'It may no longer be kept');
   });
 
   test('simulated browsers subscribe at a click, until the limit, and show what is sent', async () => {

@@ -224,7 +224,7 @@ describeInBrowsers('files of the service worker', (session: BrowserSession) => {
         site.files.set('/static/carillon-sw.js', site.files.get('/carillon-sw.js')!);
         return "serviceWorker: '/static/carillon-sw.js', scope: '/'";
       },
-      /\/static\/carillon-sw\.js failed to start.*: its scope needs the header "Service-Worker-Allowed"/,
+      /\/static\/carillon-sw\.js failed to start; see check\(\): 200 text\/javascript[^:]*: ./,
     ],
   ];
   test.each(files)('%s', async (_, stage, message) => {

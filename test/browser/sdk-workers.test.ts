@@ -137,7 +137,7 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
     const { warnings, changes } = await recorded(view);
     expect(changes[0]).toMatchObject({ worker: 'other', subscribed: false, lost: true });
     expect(warnings).toHaveLength(1);
-    for (const file of ['/other.js', '/carillon-sw.js']) expect(warnings[0]).toContain(file);
+    for (const file of ['/other.js', 'carillon-sw.js']) expect(warnings[0]).toContain(file);
     expect(await registrationOf(view)).toMatchObject({ file: '/other.js' });
     expect(await view.evaluate(() => (self as FetchRecord).fetches)).toEqual([]);
     expect(await view.evaluate(() => push.subscription())).toBeNull();
@@ -153,7 +153,7 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
       const { page } = await session.open(url);
       expect(await subscribeError(page)).toEqual({
         code: 'service_worker_failed',
-        message: `${url} has the service worker ${url}sw.js, not Carillon. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.`,
+        message: `${url} has the service worker ${url}sw.js. It does not answer as Carillon's: import carillon-sw.js there, or see check().`,
       });
       expect(await stateOf(page)).toEqual({ worker: 'other', subscribed: false });
       expect(await session.stack.subscriptions(project)).toEqual([]);

@@ -77,7 +77,7 @@ test('each reason for a failure has a heading, sentences, and not more than one 
 });
 
 test('every reason for failure is a sentence that may follow "because"', () => {
-  for (const sentence of Object.values(failureReasons)) {
-    expect(sentence).toMatch(/^(The|There|This) .*[^.]\.$/);
+  for (const { meaning } of Object.values(failureReasons)) {
+    expect(meaning).toMatch(/^(The|There|This) .*[^.]\.$/);
   }
 });

@@ -59,6 +59,9 @@ test('settings reach the functions that read them, and the operator', () => {
     vapidSubject: 'mailto:push@carillon.net',
     extraPushOrigins: 'https://a.example, https://b.example',
     preferIpv6: 'true',
+    notificationDays: '30',
+    logDays: '7',
+    recoveryDays: '7',
     pushesPerSecond: '500',
   });
   const origins = 'https://a.example,https://b.example';
@@ -71,13 +74,19 @@ test('settings reach the functions that read them, and the operator', () => {
     SUBSCRIBER_CAP: '5',
     MONTHLY_SEND_CAP: '7',
     RATE_LIMIT_PER_MINUTE: '9',
+    RECOVERY_DAYS: '7',
     VAPID_SUBJECT: 'mailto:push@carillon.net',
     EXTRA_PUSH_ORIGINS: origins,
   });
   expect(propertiesOf('send', stack).Environment.Variables).toMatchObject({
     MONTHLY_SEND_CAP: '7',
+    NOTIFICATION_DAYS: '30',
     PUSHES_PER_SECOND: '500',
     RATE_LIMIT_PER_MINUTE: '9',
+  });
+  stack.template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 });
+  stack.template.hasResourceProperties('AWS::DynamoDB::Table', {
+    PointInTimeRecoverySpecification: { RecoveryPeriodInDays: 7 },
   });
   for (const name of ['send', 'deliver'] as const) {
     expect(propertiesOf(name, stack).Environment.Variables).toMatchObject({
@@ -324,9 +333,11 @@ test.each(Object.keys(keysOfTables))('%s has a TTL only if its items expire', (o
 test.each(Object.keys(keysOfTables))(
   '%s has point-in-time recovery unless it counts requests per minute',
   (output) => {
-    expect(tablePropertiesOf(output).PointInTimeRecoverySpecification).toEqual({
-      PointInTimeRecoveryEnabled: output !== 'RateLimitsTable',
-    });
+    expect(tablePropertiesOf(output).PointInTimeRecoverySpecification).toEqual(
+      output === 'RateLimitsTable'
+        ? { PointInTimeRecoveryEnabled: false }
+        : { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 },
+    );
   },
 );
 
@@ -371,6 +382,9 @@ const otherSettings: Readonly<Record<(typeof settingNames)[number], string>> = {
   subscriberCap: '5',
   monthlySendCap: '7',
   rateLimitPerMinute: '9',
+  notificationDays: '30',
+  logDays: '7',
+  recoveryDays: '7',
   pushesPerSecond: '500',
   vapidSubject: 'https://carillon.net/contact',
   extraPushOrigins: 'https://a.example,https://b.example',

@@ -239,11 +239,13 @@ describe('what another resource gives', () => {
     expect(template.match(/.{0,40}(Token\[|e\+289).*/g)).toBeNull();
   });
 
-  test('may be every text, list and count of the settings, except two', () => {
+  test('may be every text, list and count of the settings, except those of the template', () => {
     const given = referencesIn(userStack()).flatMap((props) => Object.keys(props));
     const flags = ['stage', 'preferIpv6', 'console', 'requireOriginSecret'];
     const others = settingNames.filter((name) => ![...given, ...flags].includes(name));
-    expect(others).toEqual(['accountConcurrency', 'eventsPerSecond']);
+    expect(others).toEqual([
+      ...['notificationDays', 'logDays', 'recoveryDays', 'accountConcurrency', 'eventsPerSecond'],
+    ]);
   });
 
   // The CDK looks a value up only after the app has been synthesized with this one.
@@ -385,6 +387,9 @@ const every: Readonly<Record<Exclude<keyof Settings, 'stage'>, unknown>> = {
   subscriberCap: 0,
   monthlySendCap: 0,
   rateLimitPerMinute: 0,
+  notificationDays: 91,
+  logDays: 31,
+  recoveryDays: 36,
   pushesPerSecond: 0,
   extraPushOrigins: ['push.carillon.net'],
   preferIpv6: 'perhaps',

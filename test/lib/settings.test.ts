@@ -23,6 +23,9 @@ test('the defaults are the stage prod and the default limits', () => {
   expect(readSettings({ vapidSubject })).toEqual({
     stage: 'prod',
     ...defaultLimits,
+    notificationDays: 90,
+    logDays: 30,
+    recoveryDays: 35,
     pushesPerSecond: 20_000,
     vapidSubject,
     extraPushOrigins: [],
@@ -55,6 +58,9 @@ test('every setting accepts text, as -c passes it', () => {
       subscriberCap: '5',
       monthlySendCap: '7',
       rateLimitPerMinute: '9',
+      notificationDays: '1',
+      logDays: '3653',
+      recoveryDays: '1',
       pushesPerSecond: '700',
       vapidSubject,
       extraPushOrigins: 'https://push.example.com,http://127.0.0.1:8080',
@@ -72,6 +78,9 @@ test('every setting accepts text, as -c passes it', () => {
     subscriberCap: 5,
     monthlySendCap: 7,
     rateLimitPerMinute: 9,
+    notificationDays: 1,
+    logDays: 3653,
+    recoveryDays: 1,
     pushesPerSecond: 700,
     vapidSubject,
     extraPushOrigins: ['https://push.example.com', 'http://127.0.0.1:8080'],
@@ -131,7 +140,7 @@ test('an unknown setting is refused with the nearest name', () => {
 test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
-      'rateLimitPerMinute, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, console, ' +
+      'rateLimitPerMinute, notificationDays, logDays, recoveryDays, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, console, ' +
       'alarmEmail, alarmTopicArn, monthlyBudget, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
       'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
       'warmWritesPerSecond',

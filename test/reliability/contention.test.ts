@@ -230,6 +230,23 @@ test('requests for one endpoint at once are refused without a 5xx', async () => 
   expect([...codes]).toEqual(['rate_limited']);
 });
 
+test('renewals at once of many endpoints, which replace the same one, are refused without a 5xx', async () => {
+  const codes = new Set<string>();
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const database = new LockingDatabase(seed + attempt);
+    const { random, scheduler, store } = database;
+    for (let count = 0; count < 30; count += 1) {
+      const renewed = subscription({ endpoint: endpoint(url(count)) });
+      const renewal = { ...renewed, isRenewal: true, replaces: url(-1) };
+      scheduler.after(random.between(0, 5), () =>
+        store.save(knownProject, renewal, null).catch(({ code }: ServiceError) => codes.add(code)),
+      );
+    }
+    await scheduler.run();
+  }
+  expect([...codes]).toEqual(['rate_limited']);
+});
+
 test('response times do not tell which endpoints are stored together', async () => {
   const database = new LockingDatabase(seed);
   const { scheduler } = database;

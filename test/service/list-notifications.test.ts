@@ -1,11 +1,10 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sliceSizes } from '../../contract/infrastructure/delivery.ts';
 import type { ErrorBody } from '../../contract/wire/errors.ts';
-import { limits } from '../../contract/wire/limits.ts';
 import { type NotificationList, notificationListSchema } from '../../contract/wire/notification.ts';
 import { cursorOf } from '../../lambdas/list-notifications/list-notifications.ts';
 import { uuidV7 } from '../../lambdas/send/sending.ts';
-import { expiryOf } from '../../lambdas/store/notifications.ts';
+import { expiryAfterHours } from '../../lambdas/store/items.ts';
 import { type ProjectCredentials, useService } from '../fixtures/service.ts';
 import { callWithValidRequest } from '../fixtures/valid-request.ts';
 
@@ -59,10 +58,11 @@ const newId = (time = new Date()) => uuidV7(time, (length) => new Uint8Array(len
 async function store(
   sentAt: Date,
   division = { subscribers: 5_000_000, slices: 1, countersPerSlice: 1 },
+  days = 90,
 ) {
   const notificationId = newId(sentAt);
   const content = { title: 'T' };
-  const times = { sentAt: sentAt.toISOString(), expiresAt: expiryOf(sentAt) };
+  const times = { sentAt: sentAt.toISOString(), expiresAt: expiryAfterHours(sentAt, days * 24) };
   const item = { notificationId, content, conditions: {}, ...division, respondedAsync: true };
   await put({ ...item, ...times });
   return notificationId;
@@ -150,12 +150,18 @@ test('idempotency keys and cancelled sends are not in the list and do not shorte
   expect(await readAll(2)).toEqual(expected);
 });
 
-test('a notification is in the list for 90 days, even if DynamoDB deletes it later', async () => {
-  const days = limits.notificationRetentionDays * 24 * 60 * 60_000;
-  const kept = await store(new Date(Date.now() - days + 60_000));
-  await store(new Date(Date.now() - days - 1000));
-  expect(idsOf(await list())).toEqual([kept]);
-  expect(await readAll(1)).toEqual([kept]);
+test('each notification is kept as long as the setting said when it was sent, even if DynamoDB deletes it later', async () => {
+  const sentBefore = (days: number, ms: number) => new Date(Date.now() - days * 86_400_000 + ms);
+  const kept = await store(sentBefore(90, 60_000), undefined, 90);
+  await store(sentBefore(90, -1000), undefined, 90);
+  // Sent after the period was shortened: they end before the older one.
+  const short = await store(sentBefore(1, 60_000), undefined, 1);
+  const ended = await store(sentBefore(1, -1000), undefined, 1);
+  expect(idsOf(await list())).toEqual([short, kept]);
+  expect(await readAll(1)).toEqual([short, kept]);
+  const parameters = { notificationId: ended };
+  const read = await callWithValidRequest(service, project, 'getNotification', { parameters });
+  expect(read).toMatchObject({ status: 404, body: { error: { code: 'notification_not_found' } } });
 });
 
 test('a page of large notifications ends before 2,000 items', async () => {

@@ -4,10 +4,14 @@ import type { Random } from './time/random.ts';
 import type { StoredRegistration } from './world.ts';
 
 /** A condition in a simulation. */
-interface SimulatedCondition {
+export interface SimulatedCondition {
   /** A value for a send. */
   readonly some: (random: Random) => Conditions[keyof Conditions];
-  readonly isMet: (value: never, stored: StoredRegistration, sentAt: number) => boolean;
+  readonly isMet: (
+    value: never,
+    stored: Pick<StoredRegistration, 'choice' | 'updatedAt'>,
+    sentAt: number,
+  ) => boolean;
 }
 
 const channels = ['news', 'sales'];
@@ -28,7 +32,10 @@ export function titleIn(locale: string | undefined, title: string): string {
 const chosen = {
   channels: (random: Random) => channels.filter(() => random.chance(0.5)),
   locale: (random: Random) => random.pick(Object.keys(languages)),
-} satisfies Record<Exclude<ChoiceName, 'userId'>, (random: Random) => unknown>;
+} satisfies {
+  // Always given: what is carried along and left out stays as it is stored.
+  readonly [Name in Exclude<ChoiceName, 'userId'>]: (random: Random) => NonNullable<Choice[Name]>;
+};
 
 export function chosenMembers(random: Random): Choice {
   return Object.fromEntries(Object.entries(chosen).map(([name, some]) => [name, some(random)]));

@@ -340,7 +340,7 @@ export async function simulate(
   function storedNow(id: string): Promise<NotificationResult | undefined> {
     const dynamo = database.client();
     const deps = {
-      notifications: notificationStore(dynamo, tables.notifications),
+      notifications: notificationStore(dynamo, tables.notifications, scheduler.clock),
       deliveries: deliveriesOf(dynamo, tables.deliveries, async () => {}),
       clock: scheduler.clock,
     };

@@ -16,6 +16,7 @@ export const variables: Readonly<Record<string, string>> = {
   SUBSCRIBER_CAP: '1000000',
   MONTHLY_SEND_CAP: '10000',
   RATE_LIMIT_PER_MINUTE: '1000000',
+  NOTIFICATION_DAYS: '90',
   PUSHES_PER_SECOND: '1',
   VAPID_SUBJECT: 'mailto:ops@example.com',
   EXTRA_PUSH_ORIGINS: 'https://push.example',

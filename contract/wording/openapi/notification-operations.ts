@@ -81,9 +81,9 @@ export const failuresField = {
 };
 
 function reasonFields() {
-  const facts = Object.entries(failureReasons).map(([reason, description]) => [
+  const facts = Object.entries(failureReasons).map(([reason, { meaning }]) => [
     reason,
-    { description },
+    { description: meaning },
   ]);
   return Object.fromEntries(facts) as Record<FailureReason, Fact>;
 }
@@ -132,7 +132,7 @@ export const getNotification: Operation = {
   summary: 'Read a notification',
   description:
     'Returns a notification and its counts so far. While the status is `sending`, the counts of the ' +
-    `last seconds may be missing. It is kept for ${limits.notificationRetentionDays} days. With a viewer’s key, one to users has ` +
+    `last seconds may be missing. It is kept for ${limits.notificationRetentionDays} days, unless the operator has set fewer. With a viewer’s key, one to users has ` +
     'no `data`, `tag` and `url`.',
   responses: { 200: { description: 'The notification.', content: notification } },
   examples: {

@@ -7,6 +7,7 @@ import {
   userSchema,
   userSubscriptionsSchema,
 } from '../../wire/user.ts';
+import { deviceTexts } from '../field-texts.ts';
 import { settingTexts } from '../setting-texts.ts';
 import type { Operation } from './operation.ts';
 import { component, described } from './schema.ts';
@@ -122,7 +123,7 @@ export const getUser: Operation = {
           fields: {
             id: 'For the removal of this device. It does not reveal the endpoint.',
             pushService: 'Its name; of another push service, its origin.',
-            locale: 'The language that its visitor reads. Absent: not known.',
+            ...deviceTexts,
             createdAt: 'When the browser subscribed.',
             updatedAt: 'When it last confirmed its subscription.',
           },

@@ -120,7 +120,7 @@ function keysFor(route: Route): string {
 }
 
 function failureReasonTable(): string {
-  const rows = Object.entries(failureReasons).map(([reason, meaning]) => [
+  const rows = Object.entries(failureReasons).map(([reason, { meaning }]) => [
     `\`${reason}\``,
     meaning,
   ]);

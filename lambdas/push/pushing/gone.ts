@@ -10,15 +10,15 @@ export const goneLimits = {
 } as const;
 
 /**
- * What a push service says is gone (404, 410) cannot be brought back once it is removed. So it waits until 50 pushes are
- * judged together. If at most half of them are gone, these are removed: the push service tells of single subscriptions. If more
- * are, up to 200 pushes decide, and then those that are gone are doubtful.
+ * What a push service says is gone (404, 410) cannot be brought back once it is removed. So it waits until 50 pushes, gone
+ * or accepted, are judged together. If at most half of them are gone, these are removed: the push service tells of single
+ * subscriptions. If more are, up to 200 pushes decide, and then those that are gone are doubtful.
  *
  *     201 410 201 201 … │ 410 410 410 410 410 410 410 …
  *     at most half      │ more than half
  *     → removed         │ → doubtful
  *
- * Those at the end of a part without another response wait for the next part: its fault may have begun with them.
+ * Those at the end of a part without an accepted push wait for the next part: its fault may have begun with them.
  */
 export class GoneInMasses<Item> {
   readonly #decide: (item: Item, isDoubtful: boolean) => void;
@@ -41,8 +41,8 @@ export class GoneInMasses<Item> {
     this.#add(true);
   }
 
-  /** A push that had another outcome. */
-  otherwise(): void {
+  /** Nothing else speaks for a push service: anybody can subscribe what it refuses, or does not respond to. */
+  accepted(): void {
     this.#goneInARow = 0;
     this.#add(false);
   }

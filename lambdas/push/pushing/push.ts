@@ -1,5 +1,9 @@
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
-import type { FailureReason } from '../../../contract/wire/counts.ts';
+import {
+  type FailureReason,
+  failureFacts,
+  failureReasonNames,
+} from '../../../contract/wire/counts.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { NotificationContent } from '../../../contract/wire/notification.ts';
 import type { VapidPair, VapidPairs } from '../../../contract/wire/project.ts';
@@ -159,39 +163,24 @@ export function outcomeOf({ status, headers, body }: PushResponse, now: Date): O
     const dropped = ['dropped', 'channelthrottled'].includes(headers['x-wns-status'] ?? '');
     return dropped ? { kind: 'failed', reason: 'dropped' } : { kind: 'delivered' };
   }
-  switch (status) {
-    case 404:
-    case 410:
-      return { kind: 'gone' };
-    case 406:
-    case 429:
-      return transient('throttled', headers['retry-after'], now);
-    case 408:
-    case 425:
-      return transient('unavailable', headers['retry-after'], now);
-    case 413:
-      return { kind: 'failed', reason: 'too_large' };
-    case 400:
-    case 401:
-    case 403:
-      if (isKeyMismatch(status, body)) return { kind: 'failed', reason: 'key_mismatch' };
-      return { kind: 'failed', reason: status === 400 ? 'refused' : 'vapid_refused' };
-    // Not implemented, and a version that is not supported: a retry would be refused too.
-    case 501:
-    case 505:
-      return { kind: 'failed', reason: 'refused' };
-    default:
-      if (status >= 500) return transient('unavailable', headers['retry-after'], now);
-      return { kind: 'failed', reason: 'refused' };
-  }
+  if (status === 404 || status === 410) return { kind: 'gone' };
+  const reason = isKeyMismatch(status, body) ? 'key_mismatch' : reasonOf(status);
+  return failureFacts(reason).isRetried
+    ? transient(reason, headers['retry-after'], now)
+    : { kind: 'failed', reason };
+}
+
+function reasonOf(status: number): FailureReason {
+  const reason = failureReasonNames.find((one) => failureFacts(one).statuses?.includes(status));
+  return reason ?? (status >= 500 ? 'unavailable' : 'refused');
 }
 
 // Apple, Mozilla and Google each report it differently, Google in two ways.
-function isKeyMismatch(status: 400 | 401 | 403, body: string): boolean {
+function isKeyMismatch(status: number, body: string): boolean {
   if (status === 400) return body.includes('VapidPkHashMismatch');
   // Mozilla's errno is 109 for every fault of a token: only the text differs.
   if (status === 401) return /public key mismatch/i.test(body);
-  return /do(es)? not correspond|MismatchSenderId/.test(body);
+  return status === 403 && /do(es)? not correspond|MismatchSenderId/.test(body);
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) is seconds or a date. */

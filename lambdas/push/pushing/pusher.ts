@@ -550,7 +550,7 @@ class RunningPusher {
     switch (outcome.kind) {
       case 'delivered':
         service.delivered += 1;
-        service.gone.otherwise();
+        service.gone.accepted();
         this.#options.onDelivered?.(recipient);
         if (recipient.goneSince !== undefined) this.#marks.add([recipient, undefined]);
         if (isOtherPair) this.#corrections.add([recipient, vapid.number]);
@@ -562,7 +562,6 @@ class RunningPusher {
         service.unreached += 1;
         break;
       case 'failed':
-        service.gone.otherwise();
         service.addFailed(outcome.reason);
     }
     this.#finishGone(service);

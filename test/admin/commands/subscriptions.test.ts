@@ -9,6 +9,7 @@ import { writeCompleteFile } from '../../../admin/commands/subscriptions.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { subscriptionPages } from '../../../admin/store/all-subscriptions.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import { choiceFields, choiceNames } from '../../../contract/wire/fields.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useFolder } from '../../fixtures/folder.ts';
@@ -148,8 +149,8 @@ describe('subscriptions import', () => {
         'line 5: must be an object\n' +
         'line 7: is not UTF-8\n' +
         'line 8: is longer than 20480 bytes: write one subscription per line\n' +
-        'line 9: userIdSignature is not a field of a line; the fields are endpoint, keys, userId, ' +
-        'channels, locale, applicationServerKey, createdAt, updatedAt, expirationTime, contentEncoding\n' +
+        `line 9: userIdSignature is not a field of a line; the fields are endpoint, keys, ${choiceNames.join(', ')}, ` +
+        'applicationServerKey, createdAt, updatedAt, expirationTime, contentEncoding\n' +
         '2 added, 0 updated, 0 unchanged; 0 with a user id.\n' +
         counted(2),
       messages: 'Left out: 6 invalid lines.\n',
@@ -182,6 +183,24 @@ describe('subscriptions import', () => {
       expect.not.objectContaining({ channels: expect.anything() }),
     );
   });
+
+  it.each(choiceNames)(
+    'adds the %s of a line without a time only where none is stored',
+    async (name) => {
+      const [{ samples }, stated, silent] = [choiceFields[name], subscription(), subscription()];
+      await subscribe({ ...stated, choice: { [name]: samples[0] } });
+      await subscribe(silent);
+      await importAll(
+        [stated, silent].map(({ endpoint }) => ({
+          ...subscriptionJson({ endpoint: endpoint.href }),
+          [name]: samples[1],
+        })),
+      );
+      expect((await exported()).map((line) => line[name])).toEqual(
+        expect.arrayContaining([...samples]),
+      );
+    },
+  );
 
   it('takes a time in the future as now, so that later requests of the browser count', async () => {
     const saved = subscription();

@@ -167,7 +167,7 @@ export function deliverySetup({
       },
     },
     sends: sendStore(dynamo, tables),
-    notifications: notificationStore(dynamo, tables.notifications),
+    notifications: notificationStore(dynamo, tables.notifications, time.clock),
     starter: {
       async start(slice) {
         started.push(slice);
@@ -181,6 +181,7 @@ export function deliverySetup({
       return `01890a5d-ac96-774b-bcce-${String(ids).padStart(12, '0')}`;
     },
     monthlyCap: 10_000,
+    notificationDays: 90,
     pushesPerSecond: 20_000,
     extraOrigins: [],
     observe: {

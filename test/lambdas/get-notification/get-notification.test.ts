@@ -12,7 +12,7 @@ const division: Division = {
   ...{ subscribers: 10, conditions: {}, slices: 2, countersPerSlice: 2, respondedAsync: false },
 };
 const stored: StoredNotification = {
-  ...{ id, division, sentAt },
+  ...{ id, division, sentAt, expiresAt: 5_000_000_000 },
   content: { title: 'T', url: 'https://example.com/' },
 };
 const ended = (count = 0) =>
@@ -71,11 +71,4 @@ test('of a sample, `shown` is the number of reports times its factor, and clicks
   const all = await of({});
   expect(all).toMatchObject(events);
   expect(all).not.toHaveProperty('shownSample');
-});
-
-test('a notification is found for 90 days', async () => {
-  const days = 90 * 24 * 60 * 60;
-  const slices = [ended(), ended()];
-  expect(await get(slices, days - 1)).toMatchObject({ status: 'sent' });
-  await expect(get(slices, days)).rejects.toMatchObject({ code: 'notification_not_found' });
 });

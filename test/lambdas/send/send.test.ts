@@ -1,4 +1,5 @@
 import { noCounts } from '../../../contract/wire/counts.ts';
+import { tables } from '../../simulation/database/memory-database.ts';
 import {
   type DeliverySetup,
   deliverySetup,
@@ -63,6 +64,15 @@ test('of a large broadcast to everyone, a sample of the browsers reports `shown`
   expect(asked).toContainEqual({ id: everyone!.notificationId, shownSample: 10 });
   expect(asked).not.toContainEqual({ id: everyone!.notificationId, shownSample: undefined });
   expect(asked).not.toContainEqual({ id: some!.notificationId, shownSample: 10 });
+});
+
+test('a notification, its slices and its events are kept for the days of the setting', async () => {
+  const setup = deliverySetup({ overrides: { notificationDays: 2 } });
+  await setup.send();
+  const [sent] = setup.notifications();
+  const end = Math.floor(Date.parse(String(sent!.sentAt)) / 1000) + 2 * 24 * 60 * 60;
+  const ofDelivery = setup.database.items(tables.deliveries).map(({ expiresAt }) => expiresAt);
+  expect(new Set([sent!.expiresAt, ...ofDelivery])).toEqual(new Set([end]));
 });
 
 describe('the monthly cap', () => {

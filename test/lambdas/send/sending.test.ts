@@ -94,7 +94,7 @@ function check(...lengths: readonly number[]) {
     values: { v: 'x'.repeat(length) },
   }));
   const notification = {
-    ...{ id: 'id', sentAt: new Date(0), content },
+    ...{ id: 'id', sentAt: new Date(0), expiresAt: 0, content },
     division: {
       ...{ users: lengths.length, conditions: {}, slices: 1, countersPerSlice: 1 },
       respondedAsync: false,

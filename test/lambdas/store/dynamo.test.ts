@@ -266,11 +266,13 @@ describe('a read that must not be stale', () => {
   test.each<[string, (tables: ReturnType<typeof projectTables>) => Promise<unknown>]>([
     [
       'a notification',
-      ({ notifications }) => notificationStore(database.dynamo, notifications).find(project, 'id'),
+      ({ notifications }) =>
+        notificationStore(database.dynamo, notifications, clock).find(project, 'id'),
     ],
     [
       'the list of notifications',
-      ({ notifications }) => notificationStore(database.dynamo, notifications).newest(project, 1),
+      ({ notifications }) =>
+        notificationStore(database.dynamo, notifications, clock).newest(project, 1),
     ],
     [
       'the send of an idempotency key',

@@ -28,7 +28,10 @@ const begin = (notification: NewNotification, cap: number | null = null) =>
 const cancel = (notification: NewNotification, by = 'request') => sends().cancel(notification, by);
 
 const found = (project: ProjectRef, { id }: NewNotification) =>
-  notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE).find(project, id);
+  notificationStore(database.dynamo, database.tables.NOTIFICATIONS_TABLE, () => new Date()).find(
+    project,
+    id,
+  );
 
 const keyed = { keyHash: 'a1', requestHash: 'b2' };
 const earlier = (project: ProjectRef, time = '2126-11-20T12:00:00Z') =>
@@ -67,8 +70,11 @@ test('begin takes a unit of the month and stores the notification', async () => 
   const begun = newNotification(project);
   expect(await begin(begun, 10)).toBe('begun');
   expect(await sentIn(project)).toBe(1);
-  const { content, division, sentAt } = begun;
-  expect(await found(project, begun)).toEqual({ id: begun.id, content, division, sentAt });
+  const { content, division, sentAt, expiresAt } = begun;
+  expect(await found(project, begun)).toEqual({
+    id: begun.id,
+    ...{ content, division, sentAt, expiresAt },
+  });
   expect(await readNotificationItem(database, project, begun.id)).toEqual({
     projectRef: project,
     notificationId: begun.id,
@@ -77,7 +83,7 @@ test('begin takes a unit of the month and stores the notification', async () => 
     ...{ subscribers: 3, conditions: {}, slices: 1, countersPerSlice: 1 },
     respondedAsync: false,
     sentAt: '2126-11-20T12:00:00.000Z',
-    expiresAt: Date.parse('2127-02-18T12:00:00Z') / 1000,
+    expiresAt,
   });
 });
 

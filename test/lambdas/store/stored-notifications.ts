@@ -39,6 +39,7 @@ export function newNotification(
       ...{ shownSample: 10, respondedAsync: false },
     },
     sentAt: new Date(sentAt),
+    expiresAt: 5_000_000_000,
   };
 }
 

@@ -172,7 +172,8 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     ],
     [
       `find ${send.id}`,
-      ({ dynamo, names }) => notificationStore(dynamo, names.notifications).find(ref, send.id),
+      ({ dynamo, names }) =>
+        notificationStore(dynamo, names.notifications, () => now).find(ref, send.id),
     ],
     [
       `write ${JSON.stringify([key, write])}`,
@@ -210,6 +211,7 @@ function newNotification(random: Random, project: ProjectRef): NewNotification {
       respondedAsync: false,
     },
     sentAt: new Date('2099-11-20T12:00:00Z'),
+    expiresAt: 5_000_000_000,
     keyed: random.pick([undefined, { keyHash, requestHash: 'hash' }]),
   };
 }

@@ -12,7 +12,7 @@ function judged(pushes: string) {
   });
   for (const [index, push] of [...pushes].entries()) {
     if (push === 'g') gone.gone(index);
-    else gone.otherwise();
+    else gone.accepted();
   }
   gone.finish();
   return decided;
@@ -87,6 +87,17 @@ test('what a push service says is gone of most is kept and marked, and removed i
   const second = await push(marked, () => 404);
   expect(second.counts).toMatchObject({ removed: 300, removals: { fcm: 300 } });
   expect(second.removed).toHaveLength(300);
+});
+
+test('subscriptions that a push service refuses, which anybody can make, do not speak for those it calls gone', async () => {
+  const refused = recipientsAt(fcm, 600).map((one) => ({ ...one, path: `${one.path}/invented` }));
+  const browsers = recipientsAt(fcm, 200);
+  // One after the other, as the hashes of their endpoints mix them.
+  const mixed = browsers.flatMap((one, index) => [one, ...refused.slice(3 * index, 3 * index + 3)]);
+  const statusOf = (path: string) => (path.endsWith('/invented') ? 400 : 410);
+  const { counts, removed } = await push(mixed, statusOf);
+  expect(counts.failures).toEqual({ gone_unconfirmed: 200, refused: 600 });
+  expect(removed).toEqual([]);
 });
 
 test('an accepted push ends the mark', async () => {

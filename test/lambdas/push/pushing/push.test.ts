@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import type { Recipient } from '../../../../contract/infrastructure/slice.ts';
+import { failureFacts, failureReasonNames } from '../../../../contract/wire/counts.ts';
 import {
   type Outcome,
   outcomeOf,
@@ -75,6 +77,15 @@ test.each([
   [505, '', 'refused'],
 ])('%i "%s" has failed: %s', (status, body, reason) => {
   expect(outcome(status, { body })).toEqual({ kind: 'failed', reason });
+});
+
+test.each(failureReasonNames)('%s is what a status means, or a function names it', (reason) => {
+  const { statuses, isRetried } = failureFacts(reason);
+  for (const status of statuses ?? []) {
+    expect(outcome(status)).toEqual({ kind: isRetried ? 'transient' : 'failed', reason });
+  }
+  const search = ['grep', '--untracked', '-lF', `'${reason}'`, '--', 'lambdas'];
+  if (!statuses) expect(spawnSync('git', search, { encoding: 'utf8' }).stdout).not.toBe('');
 });
 
 const outcomes = {
