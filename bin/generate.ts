@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../contract/wording/openapi/document.ts';
 import { generatedDocuments, withGeneratedBlocks } from '../contract/wording/openapi/reference.ts';
+import { settingNames } from '../lib/settings.ts';
 import { version } from '../package.json' with { type: 'json' };
 import { llmsText } from './llms.ts';
 
@@ -13,8 +14,12 @@ const generators: Readonly<Record<string, () => void>> = {
     for (const file of generatedDocuments) {
       writeFileSync(file, withGeneratedBlocks(readFileSync(file, 'utf8')));
     }
-    const promises = 'docs/reliability.md';
-    writeFileSync(promises, withPromises(readFileSync(promises, 'utf8')));
+    for (const [file, withRows] of [
+      ['docs/reliability.md', withPromises],
+      ['docs/deploy.md', withSettings],
+    ] as const) {
+      writeFileSync(file, withRows(readFileSync(file, 'utf8')));
+    }
     writeFileSync(
       'llms.txt',
       llmsText((file) => readFileSync(file, 'utf8')),
@@ -47,6 +52,30 @@ function promiseRows(name: string): readonly string[] {
   return [...titles].map(
     ([, title = '']) =>
       `| ${title.charAt(0).toUpperCase()}${title.slice(1)} | [${name}](../${path}) |`,
+  );
+}
+
+/** Writes the table of settings again, from the comments of `CarillonProps` and, for `stage`, of the settings. */
+export function withSettings(markdown: string): string {
+  const commented = /\/\*\*((?:(?!\*\/)[\s\S])+)\*\/\s+(?:readonly )?(\w+)(\??):/g;
+  const sources = ['lib/settings.ts', 'lib/carillon.ts'].map((file) => readFileSync(file, 'utf8'));
+  const comments = new Map(
+    [...sources.join('').matchAll(commented)].map(([, comment = '', name, isOptional]) => [
+      name,
+      isOptional ? comment : `${comment} @default required`,
+    ]),
+  );
+  const rows = settingNames.map((name) => {
+    const [text = '', given = 'none'] = comments
+      .get(name)!
+      .replaceAll(/\s+\*?\s*/g, ' ')
+      .trim()
+      .split(/ ?@default (?:- )?/);
+    return `| \`${name}\` | ${given} | ${text} |\n`;
+  });
+  return markdown.replace(
+    /(<!-- generated: settings -->\n)[\s\S]*?(?=<!-- end -->)/,
+    (_, start: string) => `${start}| Setting | Default | |\n|---|---|---|\n${rows.join('')}`,
   );
 }
 
