@@ -55,29 +55,41 @@ function promiseRows(name: string): readonly string[] {
   );
 }
 
-/** Writes the table of settings again, from the comments of `CarillonProps` and, for `stage`, of the settings. */
+/**
+ * Writes the tables of settings and of the construct's other props again, from the comments of `CarillonProps` and, for
+ * `stage`, of the settings.
+ */
 export function withSettings(markdown: string): string {
-  const commented = /\/\*\*((?:(?!\*\/)[\s\S])+)\*\/\s+(?:readonly )?(\w+)(\??):/g;
-  const sources = ['lib/settings.ts', 'lib/carillon.ts'].map((file) => readFileSync(file, 'utf8'));
-  const comments = new Map(
-    [...sources.join('').matchAll(commented)].map(([, comment = '', name, isOptional]) => [
-      name,
-      isOptional ? comment : `${comment} @default required`,
-    ]),
+  const [, props = ''] = /interface CarillonProps \{([\s\S]*?)^\}/m.exec(
+    readFileSync('lib/carillon.ts', 'utf8'),
+  )!;
+  const rows = new Map(
+    [...(readFileSync('lib/settings.ts', 'utf8') + props).matchAll(commented)].map(
+      ([, comment = '', name = '', isOptional]) => {
+        const [text, given = isOptional ? 'none' : 'required'] = comment
+          .replaceAll(/\s+\*?\s*/g, ' ')
+          .trim()
+          .split(/ ?@default (?:- )?/);
+        return [name, `| \`${name}\` | ${given} | ${text} |\n`];
+      },
+    ),
   );
-  const rows = settingNames.map((name) => {
-    const [text = '', given = 'none'] = comments
-      .get(name)!
-      .replaceAll(/\s+\*?\s*/g, ' ')
-      .trim()
-      .split(/ ?@default (?:- )?/);
-    return `| \`${name}\` | ${given} | ${text} |\n`;
-  });
-  return markdown.replace(
-    /(<!-- generated: settings -->\n)[\s\S]*?(?=<!-- end -->)/,
-    (_, start: string) => `${start}| Setting | Default | |\n|---|---|---|\n${rows.join('')}`,
+  const propNames = [...props.matchAll(commented)].map(([, , name = '']) => name);
+  const names: Readonly<Record<string, readonly string[]>> = {
+    settings: settingNames,
+    props: propNames.filter((name) => !(settingNames as readonly string[]).includes(name)),
+  };
+  return markdown.replaceAll(
+    /<!-- generated: (settings|props) -->\n[\s\S]*?<!-- end -->/g,
+    (_, block: string) =>
+      `<!-- generated: ${block} -->\n| Setting | Default | |\n|---|---|---|\n${names[block]!.map(
+        (name) => rows.get(name),
+      ).join('')}<!-- end -->`,
   );
 }
+
+/** A member with its comment. */
+const commented = /\/\*\*((?:(?!\*\/)[\s\S])+)\*\/\s+(?:readonly )?(\w+)(\??):/g;
 
 /** A package whose code is in a bundle. */
 export interface BundledPackage {

@@ -59,9 +59,15 @@ export interface CarillonProps {
    * @default - no network of yours
    */
   readonly vpc?: ec2.IVpc | undefined;
-  /** @default - the private subnets of `vpc` */
+  /**
+   * The subnets of `vpc` in which the functions run.
+   * @default - its private subnets
+   */
   readonly vpcSubnets?: ec2.SubnetSelection | undefined;
-  /** @default - a group for all functions, which allows everything outbound */
+  /**
+   * Security groups of the functions.
+   * @default - one for all, which allows everything outbound
+   */
   readonly securityGroups?: readonly ec2.ISecurityGroup[] | undefined;
   /**
    * Most subscribers of a project, unless the operator gives it another limit.
