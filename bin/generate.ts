@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../contract/wording/openapi/document.ts';
 import { generatedDocuments, withGeneratedBlocks } from '../contract/wording/openapi/reference.ts';
+import { settingNames } from '../lib/settings.ts';
 import { version } from '../package.json' with { type: 'json' };
 import { llmsText } from './llms.ts';
 
@@ -13,8 +14,12 @@ const generators: Readonly<Record<string, () => void>> = {
     for (const file of generatedDocuments) {
       writeFileSync(file, withGeneratedBlocks(readFileSync(file, 'utf8')));
     }
-    const promises = 'docs/reliability.md';
-    writeFileSync(promises, withPromises(readFileSync(promises, 'utf8')));
+    for (const [file, withRows] of [
+      ['docs/reliability.md', withPromises],
+      ['docs/deploy.md', withSettings],
+    ] as const) {
+      writeFileSync(file, withRows(readFileSync(file, 'utf8')));
+    }
     writeFileSync(
       'llms.txt',
       llmsText((file) => readFileSync(file, 'utf8')),
@@ -49,6 +54,42 @@ function promiseRows(name: string): readonly string[] {
       `| ${title.charAt(0).toUpperCase()}${title.slice(1)} | [${name}](../${path}) |`,
   );
 }
+
+/**
+ * Writes the tables of settings and of the construct's other props again, from the comments of `CarillonProps` and, for
+ * `stage`, of the settings.
+ */
+export function withSettings(markdown: string): string {
+  const [, props = ''] = /interface CarillonProps \{([\s\S]*?)^\}/m.exec(
+    readFileSync('lib/carillon.ts', 'utf8'),
+  )!;
+  const rows = new Map(
+    [...(readFileSync('lib/settings.ts', 'utf8') + props).matchAll(commented)].map(
+      ([, comment = '', name = '', isOptional]) => {
+        const [text, given = isOptional ? 'none' : 'required'] = comment
+          .replaceAll(/\s+\*?\s*/g, ' ')
+          .trim()
+          .split(/ ?@default (?:- )?/);
+        return [name, `| \`${name}\` | ${given} | ${text} |\n`];
+      },
+    ),
+  );
+  const propNames = [...props.matchAll(commented)].map(([, , name = '']) => name);
+  const names: Readonly<Record<string, readonly string[]>> = {
+    settings: settingNames,
+    props: propNames.filter((name) => !(settingNames as readonly string[]).includes(name)),
+  };
+  return markdown.replaceAll(
+    /<!-- generated: (settings|props) -->\n[\s\S]*?<!-- end -->/g,
+    (_, block: string) =>
+      `<!-- generated: ${block} -->\n| Setting | Default | |\n|---|---|---|\n${names[block]!.map(
+        (name) => rows.get(name),
+      ).join('')}<!-- end -->`,
+  );
+}
+
+/** A member with its comment. */
+const commented = /\/\*\*((?:(?!\*\/)[\s\S])+)\*\/\s+(?:readonly )?(\w+)(\??):/g;
 
 /** A package whose code is in a bundle. */
 export interface BundledPackage {

@@ -59,9 +59,15 @@ export interface CarillonProps {
    * @default - no network of yours
    */
   readonly vpc?: ec2.IVpc | undefined;
-  /** @default - the private subnets of `vpc` */
+  /**
+   * The subnets of `vpc` in which the functions run.
+   * @default - its private subnets
+   */
   readonly vpcSubnets?: ec2.SubnetSelection | undefined;
-  /** @default - a group for all functions, which allows everything outbound */
+  /**
+   * Security groups of the functions.
+   * @default - one for all, which allows everything outbound
+   */
   readonly securityGroups?: readonly ec2.ISecurityGroup[] | undefined;
   /**
    * Most subscribers of a project, unless the operator gives it another limit.
@@ -79,22 +85,24 @@ export interface CarillonProps {
    */
   readonly rateLimitPerMinute?: number | undefined;
   /**
-   * Days for which a notification, with its counts, is kept: 1 to 90. Of what is sent from then on.
+   * Days for which a notification, with its counts, is kept, and events of it are counted: 1 to 90. What was sent before
+   * a change keeps its period.
    * @default 90
    */
   readonly notificationDays?: number | undefined;
   /**
-   * Days for which logs are kept, a period of CloudWatch: 1, 3, 5, 7, 14, 30, 60, 90 …
+   * Days for which logs are kept, a period of CloudWatch: 1, 3, 5, 7, 14, 30, 60, 90 … A change holds for stored logs
+   * too: CloudWatch deletes them within three days.
    * @default 30
    */
   readonly logDays?: number | undefined;
   /**
-   * Days to which the tables can be restored: 1 to 35.
+   * Days to which the tables can be restored: 1 to 35. A change holds at once, and costs the same.
    * @default 35
    */
   readonly recoveryDays?: number | undefined;
   /**
-   * Pushes per second of one notification.
+   * Pushes per second of one notification; more if a delivery would otherwise take over 30 minutes.
    * @default 20000
    */
   readonly pushesPerSecond?: number | undefined;
@@ -123,7 +131,7 @@ export interface CarillonProps {
    * @default - a topic for `alarmEmail`
    */
   readonly alarmTopic?: sns.ITopic | undefined;
-  /** ARN of the topic, in place of `alarmTopic`. It is in the stack's region. */
+  /** ARN of an SNS topic in the stack's region, in place of `alarmEmail` and `alarmTopic`. */
   readonly alarmTopicArn?: string | undefined;
   /**
    * Dollars a month, a count: at 80 and 100 % of it AWS notifies `alarmEmail`.
@@ -136,20 +144,20 @@ export interface CarillonProps {
    */
   readonly runbookUrl?: string | undefined;
   /**
-   * The API's own domain, in lower case. Needs `certificate`.
+   * The API's own domain, in lower case. Needs a certificate.
    * @default - an address that API Gateway assigns
    */
   readonly domainName?: string | undefined;
   /** A certificate for `domainName` in the stack's region. */
   readonly certificate?: acm.ICertificate | undefined;
-  /** ARN of the certificate, in place of `certificate`. */
+  /** ARN of a certificate for `domainName` in the stack's region, in place of `certificate`. */
   readonly certificateArn?: string | undefined;
   /**
    * The zone of Route 53 in which the records for `domainName` are created.
    * @default - you create a record: its value is `domain.regionalDomainName`
    */
   readonly hostedZone?: route53.IHostedZone | undefined;
-  /** Id of the hosted zone, in place of `hostedZone`. */
+  /** Id of the zone of Route 53 in which the records for `domainName` are created, in place of `hostedZone`. */
   readonly hostedZoneId?: string | undefined;
   /**
    * The https address of a proxy in front of the API, without a path.
@@ -167,7 +175,7 @@ export interface CarillonProps {
    */
   readonly requireOriginSecret?: boolean | undefined;
   /**
-   * Executions at a time that AWS allows the account in the stack's region.
+   * Executions at a time that AWS allows the account in the stack's region. The command `deploy` reads it from AWS.
    * @default 1000
    */
   readonly accountConcurrency?: number | undefined;
@@ -177,7 +185,8 @@ export interface CarillonProps {
    */
   readonly eventsPerSecond?: number | undefined;
   /**
-   * Write capacity, in units per second, at which the event tables start. At least 4,000. It can only be raised.
+   * Write capacity, in units per second, at which the event tables start. At least 4,000. It can only be raised,
+   * which AWS charges once.
    * @default - 4,000, as every new table
    */
   readonly warmWritesPerSecond?: number | undefined;

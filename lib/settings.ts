@@ -150,7 +150,10 @@ const flag = z.coerce
  * `carillon.ts` says what each is for.
  */
 const settings = z.strictObject({
-  /** Part of the stack's name. Destroying the stage `dev` also deletes its data. */
+  /**
+   * Names the stack: `Carillon` for `prod`, otherwise `Carillon-<stage>`. Destroying `dev` also deletes its data.
+   * @default prod
+   */
   stage: stage.default('prod'),
   subscriberCap: count.default(defaultLimits.subscriberCap),
   monthlySendCap: count.default(defaultLimits.monthlySendCap),

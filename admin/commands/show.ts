@@ -32,7 +32,7 @@ export function showCommand(runOnStack: RunOnStack): Command {
     'Prints a project, its limits and its usage.',
     ...['my-site', 'my-site --month 2026-11 --json', 'my-site --keys'],
   )
-    .option('--month <YYYY-MM>', 'count the notifications of this UTC month', readMonth)
+    .option(...monthOption)
     .option('--keys', 'also print the identity key, which signs user ids')
     .action((projectId: string, { month, keys }: ShowOptions) =>
       runOnStack(async (context) => {
@@ -58,31 +58,38 @@ export function showCommand(runOnStack: RunOnStack): Command {
 /** Sends that are shown with a project. */
 const shownSends = 5;
 
-function readMonth(text: string): string {
-  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
-  throw new InvalidArgumentError('Use a year and a month, such as 2026-11.');
-}
+const monthOption = [
+  '--month <YYYY-MM>',
+  'count the notifications of this UTC month',
+  function readMonth(text: string): string {
+    if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+    throw new InvalidArgumentError('Use a year and a month, such as 2026-11.');
+  },
+] as const;
 
 export function listCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'list',
     'Lists all projects with their usage and limits.',
-    ...['', '--region eu-west-1 --json'],
-  ).action(() =>
-    runOnStack(async ({ registry, settings, paint, print, next }) => {
-      const views: ProjectView[] = [];
-      for await (const project of registry.list()) {
-        views.push(projectView(project, settings, await registry.usage(project.projectId)));
-      }
-      views.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
-      print(
-        views,
-        views.length === 0
-          ? `No projects. Create one with: ${next('create <projectId>')}\n`
-          : table(columns, views, paint),
-      );
-    }),
-  );
+    ...['', '--month 2026-10', '--region eu-west-1 --json'],
+  )
+    .option(...monthOption)
+    .action(({ month }: Pick<ShowOptions, 'month'>) =>
+      runOnStack(async ({ registry, settings, paint, print, next }) => {
+        const views: ProjectView[] = [];
+        for await (const project of registry.list()) {
+          const usage = await registry.usage(project.projectId, month);
+          views.push(projectView(project, settings, usage));
+        }
+        views.sort((one, other) => (one.projectId < other.projectId ? -1 : 1));
+        print(
+          views,
+          views.length === 0
+            ? `No projects. Create one with: ${next('create <projectId>')}\n`
+            : table(columns, views, paint),
+        );
+      }),
+    );
 }
 
 const columns: readonly Column<ProjectView>[] = [
@@ -91,7 +98,8 @@ const columns: readonly Column<ProjectView>[] = [
   ['name', ({ settings }) => truncate(printable(settings.name), 40)],
   ['subscribers', ({ usage }) => countText(usage.subscribers), 'right'],
   ['of', ({ limits }) => limitText(limits.subscriberCap)],
-  ['sends this month', ({ usage }) => countText(usage.sends), 'right'],
+  ['month', ({ usage }) => usage.month],
+  ['sends', ({ usage }) => countText(usage.sends), 'right'],
   ['of', ({ limits }) => limitText(limits.monthlySendCap)],
   ['rate limit', ({ limits }) => limitText(limits.rateLimitPerMinute), 'right'],
   ['user ids', ({ settings }) => settings.userIds],

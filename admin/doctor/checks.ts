@@ -3,8 +3,8 @@ import { constructIdOf, tableNames } from '../../contract/infrastructure/tables.
 import { isExampleAddress } from '../../contract/text/addresses.ts';
 import { deliveryVerdict, needsAttention } from '../../contract/wording/delivery-verdict.ts';
 import { readParts, subscriberCounter, sumOf } from '../../lambdas/store/counters.ts';
-import { programName, settingsFileName } from '../calls.ts';
-import type { Connection } from '../commands/connection.ts';
+import { settingsFileName } from '../calls.ts';
+import type { Context } from '../commands/command.ts';
 import { outcomeText } from '../commands/notifications.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/show.ts';
 import { stackAdvice, stackStateOf } from '../deployed-stack.ts';
@@ -16,8 +16,16 @@ import { type Paint, printable } from '../terminal/terminal.ts';
 import type { AwsFacts } from './aws-facts.ts';
 
 type Deployment = Pick<
-  Connection,
-  'registry' | 'settings' | 'baseUrl' | 'functions' | 'aws' | 'dynamo' | 'tables' | 'service'
+  Context,
+  | 'registry'
+  | 'settings'
+  | 'baseUrl'
+  | 'functions'
+  | 'aws'
+  | 'dynamo'
+  | 'tables'
+  | 'service'
+  | 'next'
 > & {
   /** Whether all projects are counted, however large they are. */
   readonly count?: boolean;
@@ -153,7 +161,7 @@ export const checks: Readonly<Record<string, Check>> = {
   async tables(deployment) {
     const lost = await lostTables(deployment);
     if (lost.length > 0) {
-      return problem(`Do not exist: ${lostTableNames(lost)}. ${restoreTables}`);
+      return problem(`Do not exist: ${lostTableNames(lost)}. ${restoreTables(deployment)}`);
     }
     const lacking: string[] = [];
     for (const table of tableNames) {
@@ -162,7 +170,7 @@ export const checks: Readonly<Record<string, Check>> = {
     }
     return lacking.length === 0
       ? ok('All tables are there, with recovery, expiry and tags.')
-      : problem(`Incomplete: ${lacking.join(', ')}. ${restoreTables}`);
+      : problem(`Incomplete: ${lacking.join(', ')}. ${restoreTables(deployment)}`);
   },
 
   async limits({ registry, settings }) {
@@ -184,7 +192,7 @@ export const checks: Readonly<Record<string, Check>> = {
     );
   },
 
-  async counters({ registry, dynamo, tables, count }) {
+  async counters({ registry, dynamo, tables, count, next }) {
     const [wrong, left]: [string[], string[]] = [[], []];
     for await (const { projectId, ref } of registry.list()) {
       const parts = await readParts(dynamo, subscriberCounter(tables.usage, ref));
@@ -197,15 +205,17 @@ export const checks: Readonly<Record<string, Check>> = {
     return wrong.length === 0
       ? ok(`Subscribers are counted as they are stored.${leftText}`)
       : problem(
-          `Counted otherwise than stored: the subscribers of ${wrong.join(', ')}. If a table was lost, its data are missing: docs/backup.md. Otherwise count them again: ${programName} recount <projectId>.${leftText}`,
+          `Counted otherwise than stored: the subscribers of ${wrong.join(', ')}. If a table was lost, its data are missing: docs/backup.md. Otherwise count them again (${wrong.map((projectId) => next(`recount ${projectId}`)).join('; ')}).${leftText}`,
         );
   },
 
-  async sends({ registry, dynamo, tables }) {
+  async sends({ registry, dynamo, tables, next }) {
     const found: { readonly isBad: boolean; readonly text: string }[] = [];
     for await (const { projectId, ref, pausedAt } of registry.list()) {
       if (pausedAt) {
-        found.push({ isBad: false, text: `${projectId} is paused since ${formatTime(pausedAt)}.` });
+        const since = `${projectId} is paused since ${formatTime(pausedAt)}`;
+        const text = `${since} (who did it: ${next(`audit ${projectId}`)}; to end it: ${next(`resume ${projectId}`)}).`;
+        found.push({ isBad: false, text });
       }
       const sent = sentNotifications(dynamo, tables, ref, () => new Date());
       for (const one of await sent.latest(checkedSends)) {
@@ -237,7 +247,8 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-const restoreTables = `Bring back what is missing with: ${programName} tables restore`;
+const restoreTables = ({ next }: Deployment) =>
+  `Bring back what is missing with: ${next('tables restore')}`;
 
 /** Milliseconds after which a member key is reported: people leave. */
 const memberKeyAgeMs = 365 * 24 * 60 * 60_000;

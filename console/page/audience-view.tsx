@@ -68,7 +68,7 @@ export function AudienceView() {
         {sample !== undefined && subscribers > 0 && (
           <Sample sample={sample} subscribers={subscribers} />
         )}
-        {may.findUser && <FindUser />}
+        {may('getUser') && <FindUser />}
       </Stack>
     </View>
   );
@@ -154,15 +154,13 @@ function FindUser() {
         : client.removeUser(userId));
       return `Removed ${countOf(removed, 'browser')} of ${userId}.`;
     },
-    onSuccess: (_, { userId, device }) => {
-      if (device) lookUp.mutate(userId);
-      else lookUp.reset();
+    onSuccess: (_, { userId }) => {
+      lookUp.mutate(userId);
       // The pressed button is gone.
       input.current!.focus();
     },
   });
   const found = lookUp.data;
-  const message = remove.data;
 
   function submit() {
     lookUp.reset();
@@ -201,16 +199,15 @@ function FindUser() {
       </form>
       <Problem error={lookUp.error ?? remove.error} />
       <div role="status" id="user">
-        <Text>{message}</Text>
-        {found !== undefined && (
+        <Text>{remove.data}</Text>
+        {found ? (
           <Text>
             <bdi>{found.userId}</bdi> has {countOf(found.subscriptions, 'browser')}.
           </Text>
-        )}
-        {found === undefined && message === undefined && (
+        ) : (
           <Hint>
             Enter the id that your site gives a visitor. You see each browser
-            {may.removeUser && ', and can remove it'}.
+            {may('removeUser') && ', and can remove it'}.
           </Hint>
         )}
       </div>
@@ -224,7 +221,7 @@ function FindUser() {
                   Since <Time at={createdAt} /> · Last visit: <Time at={updatedAt} />
                 </Hint>
               </div>
-              {may.removeUser && (
+              {may('removeUser') && (
                 <Button
                   variant="subtle"
                   color="bad"
@@ -238,7 +235,7 @@ function FindUser() {
           ))}
         </ul>
       )}
-      {may.removeUser && found !== undefined && found.subscriptions > 0 && (
+      {may('removeUser') && found !== undefined && found.subscriptions > 0 && (
         <Button variant="subtle" color="bad" mr="auto" onClick={() => askToRemove(found)}>
           Remove all
         </Button>

@@ -6,30 +6,50 @@ import { isInProgress, type NotificationStatus } from '../../contract/wire/notif
 import { CarillonError } from '../../sdk/common/error.ts';
 import { bodyOrThrow } from '../../sdk/server/attempt.ts';
 import { ProjectClient } from '../../sdk/server/project-client.ts';
-import { afterPauses } from './pauses.ts';
 import { useSession } from './session.ts';
 
 /** The service responds within 30 s, or its gateway does. */
 const timeoutMs = 40_000;
 
 /**
- * Calls the service at this page's origin. There are no retries: a person sees what failed, and decides.
+ * Calls the service at this page's origin. Repeats only what the service still works on: otherwise a person sees what
+ * failed, and decides.
  * @param key secret key or member key.
  */
 export function projectClient(projectId: string, key: string): ProjectClient {
   return new ProjectClient(
     { baseUrl: location.origin, projectId, secretKey: key },
-    async (attempt, signal) => {
-      // Safari has no AbortSignal.any() before 17.4.
-      const end = new AbortController();
-      const abort = () => end.abort();
-      const timer = setTimeout(abort, timeoutMs);
-      signal?.addEventListener('abort', abort);
-      const result = await attempt(end.signal);
-      clearTimeout(timer);
-      return bodyOrThrow(result);
-    },
+    (attempt, signal) =>
+      afterPauses('request_in_progress', async () => {
+        // Safari has no AbortSignal.any() before 17.4.
+        const end = new AbortController();
+        const abort = () => end.abort();
+        const timer = setTimeout(abort, timeoutMs);
+        signal?.addEventListener('abort', abort);
+        const result = await attempt(end.signal);
+        clearTimeout(timer);
+        return bodyOrThrow(result);
+      }),
   );
+}
+
+/** Most pauses of one request. */
+const mostPauses = 4;
+
+/** Repeats a request for as long as the service refuses it with a code that passes, after the pauses that it asks for. */
+async function afterPauses<Result>(
+  code: 'request_in_progress' | 'rate_limited',
+  request: () => Promise<Result>,
+): Promise<Result> {
+  for (let pauses = 0; ; pauses++) {
+    try {
+      return await request();
+    } catch (error) {
+      const isPassing = error instanceof CarillonError && error.code === code;
+      if (!isPassing || pauses === mostPauses) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * (error.retryAfter ?? 5)));
+    }
+  }
 }
 
 /** The project, its usage, and a sample of its subscribers. */
@@ -151,7 +171,6 @@ interface FailureText {
 /** Says what failed and what to do, in a person's words. @param isLocal whether `npm start` serves the page. */
 export function failureText(error: unknown, isLocal = false): FailureText {
   if (!(error instanceof CarillonError)) return { what: (error as Error).message };
-  const seconds = error.retryAfter;
   /** Without `what`, the service's own sentence is shown: it says what is wrong. */
   const texts: Readonly<Record<string, Partial<FailureText>>> = {
     network_error: {
@@ -167,7 +186,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
     direct_request: { advice: 'Open the console at the public address of the service.' },
     unexpected_response: { what: 'The response is not from Carillon.' },
     rate_limited: {
-      advice: `Try again in ${seconds === undefined ? 'a minute' : `${seconds} s`}.`,
+      advice: `Try again in ${error.retryAfter === undefined ? 'a minute' : `${error.retryAfter} s`}.`,
     },
     project_paused: { advice: 'The operator resumes it: carillon resume <projectId>.' },
     subscriber_cap_reached: {

@@ -1,5 +1,11 @@
-import { Box, Flex, Text } from '@mantine/core';
+import { Box, Flex, Group, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { countText } from '../../contract/text/text.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
+import { lostOf } from '../../contract/wording/delivery-verdict.ts';
+import { dateText, timeText } from './format.ts';
+import { useSession } from './session.ts';
+import { Card } from './view.tsx';
 
 /** The values of an axis from 0 to a round number that is at least the value, in at most three steps. */
 export function ticksUpTo(value: number): readonly number[] {
@@ -23,69 +29,93 @@ export function Key({ color, children }: { color: string; children: ReactNode })
   );
 }
 
-interface Column {
-  /** Where it leads. */
-  readonly href: string;
-  readonly date: string;
-  /** What it is, with its values. */
-  readonly title: string;
-  /** From the top. */
-  readonly parts: readonly (readonly [color: string, count: number])[];
-}
+const colors = {
+  Delivered: 'accent-2',
+  Clicked: 'deep',
+  Failed: 'bad-fill',
+  'Not attempted': 'base',
+} as const;
 
-/** A column for each event, in even distances. What has the focus or the mouse is said below. */
-export function ColumnChart({ columns }: { columns: readonly Column[] }) {
+/** Broadcasts in a column each, which leads to the notification. What has the focus or the mouse is said below. */
+export function Broadcasts({ broadcasts }: { readonly broadcasts: readonly NotificationResult[] }) {
+  const { href } = useSession();
   const [title, setTitle] = useState<string>();
-  const sums = columns.map(({ parts }) => parts.reduce((sum, [, count]) => sum + count, 0));
-  const ticks = ticksUpTo(Math.max(...sums));
+  const ticks = ticksUpTo(Math.max(...broadcasts.map((one) => one.delivered + lostOf(one))));
   const heightOf = (count: number) => (plotHeight * count) / ticks.at(-1)!;
-  return (
-    <Box pos="relative" pt={12}>
-      {ticks.map((tick) => (
-        <Box key={tick} {...tickProps} bottom={28 + 18 + heightOf(tick)} aria-hidden>
-          {compact.format(tick).toLowerCase()}
-        </Box>
-      ))}
-      <Flex className="chart" pl="3rem" pos="relative">
-        {columns.map(({ href, date, title, parts }) => (
-          <Flex
-            key={href}
-            component="a"
-            href={href}
-            aria-label={title}
-            direction="column"
-            align="center"
-            justify="end"
-            flex={1}
-            h={plotHeight + 28}
-            miw={0}
-            fz="xs"
-            c="var(--faint)"
-            td="none"
-            onFocus={() => setTitle(title)}
-            onMouseEnter={() => setTitle(title)}
-          >
-            {parts.map(([color, count]) => (
-              <Box
-                key={color}
-                className="key"
-                h={heightOf(count)}
-                bg={`var(--${color})`}
-                w="min(16px, 80%)"
-                // Between two parts, the ground is seen.
-                style={{ borderTop: '2px solid var(--mantine-color-default)' }}
-              />
-            ))}
-            <Box component="span" lh="28px" style={{ whiteSpace: 'nowrap' }}>
-              {date}
-            </Box>
-          </Flex>
+  const columns = broadcasts.map((one) => {
+    const { delivered, clicked, failed, unreached = 0 } = one;
+    const counts = { delivered, clicked, failed, 'not attempted': unreached };
+    const texts = Object.entries(counts).map(([name, count]) =>
+      count === null ? `${name} not measured` : `${countText(count)} ${name}`,
+    );
+    const title = `${texts.join(', ')}: ${one.title}, ${timeText(one.sentAt)}`;
+    // From the top.
+    const parts = [
+      ['Not attempted', unreached],
+      ['Failed', failed],
+      ['Delivered', Math.max(0, delivered - (clicked ?? 0))],
+      ['Clicked', Math.min(clicked ?? 0, delivered)],
+    ] as const;
+    return (
+      <Flex
+        key={one.id}
+        component="a"
+        href={href('notification', one.id)}
+        aria-label={title}
+        direction="column"
+        align="center"
+        justify="end"
+        flex={1}
+        h={plotHeight + 28}
+        miw={0}
+        fz="xs"
+        c="var(--faint)"
+        td="none"
+        onFocus={() => setTitle(title)}
+        onMouseEnter={() => setTitle(title)}
+      >
+        {parts.map(([name, count]) => (
+          <Box
+            key={name}
+            className="key"
+            h={heightOf(count)}
+            bg={`var(--${colors[name]})`}
+            w="min(16px, 80%)"
+            // Between two parts, the ground is seen.
+            style={{ borderTop: '2px solid var(--mantine-color-default)' }}
+          />
         ))}
+        <Box component="span" lh="28px" style={{ whiteSpace: 'nowrap' }}>
+          {dateText(one.sentAt, Date.now())}
+        </Box>
       </Flex>
-      <Text fz="hint" lh="18px" h={18} c="dimmed" truncate aria-hidden>
-        {title}
-      </Text>
-    </Box>
+    );
+  });
+  const legend = (
+    <Group gap="0.25rem 0.875rem">
+      {Object.entries(colors).map(([name, color]) => (
+        <Key key={name} color={color}>
+          {name}
+        </Key>
+      ))}
+    </Group>
+  );
+  return (
+    <Card title={`Last ${broadcasts.length} broadcasts`} aside={legend}>
+      <Box pos="relative" pt={12}>
+        {ticks.map((tick) => (
+          <Box key={tick} {...tickProps} bottom={28 + 18 + heightOf(tick)} aria-hidden>
+            {compact.format(tick).toLowerCase()}
+          </Box>
+        ))}
+        <Flex className="chart" pl="3rem" pos="relative">
+          {columns}
+        </Flex>
+        <Text fz="hint" lh="18px" h={18} c="dimmed" truncate aria-hidden>
+          {title}
+        </Text>
+      </Box>
+    </Card>
   );
 }
 

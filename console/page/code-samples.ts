@@ -25,17 +25,10 @@ interface SampleSend {
  * variable CARILLON_SECRET_KEY, and does not follow redirects: they would get the key.
  */
 export function codeSample(language: SampleLanguage, send: SampleSend): string {
-  const url = `${send.baseUrl}${pathOf(routes.send, { projectId: send.projectId })}`;
-  return programs[language]({ ...send, url, json: jsonOf(send.notification) });
+  return { curl, node }[language](send);
 }
 
-interface Program extends SampleSend {
-  readonly url: string;
-  /** The notification. */
-  readonly json: string;
-}
-
-const curl = ({ url, json, respondAsync }: Program) => `\
+const curl = ({ baseUrl, projectId, notification, respondAsync }: SampleSend) => `\
 # In Bash.
 # One attempt. To retry, use the same key:
 # examples/senders/send.sh
@@ -44,18 +37,18 @@ key=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 # the secret key is passed as a file.
 # A redirect is an error (-L with 0 redirects).
 curl -sS --fail-with-body -L --max-redirs 0 --max-time 35 \\
-  ${shellString(url)} \\
+  ${shellString(baseUrl + pathOf(routes.send, { projectId }))} \\
   -H @<(echo "Authorization: Bearer \${CARILLON_SECRET_KEY:?}") \\
   -H 'Content-Type: application/json' -H "Idempotency-Key: $key" \\
 ${respondAsync ? "  -H 'Prefer: respond-async' \\\n" : ''}\
-  --data-binary ${shellString(json)}
+  --data-binary ${shellString(jsonOf(notification))}
 `;
 
 /**
  * JSON is JavaScript, but that this name alone would set the prototype. Within a string, a quotation mark has a
  * backslash before it.
  */
-const node = ({ baseUrl, projectId, json, respondAsync }: Program) => `\
+const node = ({ baseUrl, projectId, notification, respondAsync }: SampleSend) => `\
 import { CarillonServer } from 'carillon/server';
 
 const carillon = new CarillonServer({
@@ -64,7 +57,7 @@ const carillon = new CarillonServer({
   secretKey: process.env.CARILLON_SECRET_KEY,
 });
 
-const notification = ${json.replace(/(?<!\\)"__proto__":/g, '["__proto__"]:')};
+const notification = ${jsonOf(notification).replace(/(?<!\\)"__proto__":/g, '["__proto__"]:')};
 
 // After a failure, repeats it with the same key:
 // docs/sending.md#nodejs
@@ -75,8 +68,6 @@ ${respondAsync ? '  respondAsync: true,\n' : ''}\
 console.log(JSON.stringify(result));
 `;
 
-const programs: Readonly<Record<SampleLanguage, (program: Program) => string>> = { curl, node };
-
 /**
  * Characters that JSON allows unescaped, but that a terminal runs as keys, that
  * end a line of JavaScript, or that show code in another order than it has.
@@ -86,12 +77,10 @@ const deceptive = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
 /** JSON text on several lines, with only characters that are safe to copy. */
 function jsonOf(value: unknown): string {
   // The line feeds that indent the text are not part of the value.
+  const escaped = (character: string) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, null, 2)
     .split('\n')
-    .map((line) => line.replace(deceptive, jsonEscape))
+    .map((line) => line.replace(deceptive, escaped))
     .join('\n');
-}
-
-function jsonEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,6 +1,7 @@
 import { useWindowEvent } from '@mantine/hooks';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, useEffect, useMemo, useRef, useState } from 'react';
+import { includes, routes } from '../../contract/wire/routes.ts';
 import { CarillonError } from '../../sdk/common/error.ts';
 import type { LocalSession } from '../local-stack.ts';
 import { AudienceView } from './audience-view.tsx';
@@ -16,7 +17,6 @@ import { SendView } from './send/send-view.tsx';
 import {
   isOffered,
   type Question,
-  rightsOf,
   type Session,
   SessionContext,
   type SignedIn,
@@ -27,25 +27,14 @@ import { Boundary, Dialog } from './view.tsx';
 
 /** The whole page. @param local the demo project, if `npm start` serves the page. */
 export function Console({ local }: { local: LocalSession | undefined }) {
-  // The URL's fragment: it changes by links, and by the browser's history.
-  const [fragment, setFragment] = useState(location.hash);
-  useWindowEvent('hashchange', () => setFragment(location.hash));
-  const place = placeOf(fragment);
-  const replacePlace = (to: Place) => {
-    history.replaceState(history.state, '', fragmentOf(to));
-    setFragment(location.hash);
-  };
-  const [signedIn, setSignedIn] = useState(() => demoIn(local, place));
+  const [signedIn, setSignedIn] = useState(() => demoIn(local));
   const [isExpired, setExpired] = useState(false);
-  if (signedIn === undefined)
-    return <SignIn projectId={place?.projectId} isExpired={isExpired} onSignIn={setSignedIn} />;
+  if (signedIn === undefined) return <SignIn isExpired={isExpired} onSignIn={setSignedIn} />;
   return (
     <SignedInConsole
       key={signedIn.key}
       signedIn={signedIn}
       isLocal={local !== undefined}
-      place={place}
-      replacePlace={replacePlace}
       onSignOut={(expired) => {
         setExpired(expired);
         setSignedIn(undefined);
@@ -55,35 +44,38 @@ export function Console({ local }: { local: LocalSession | undefined }) {
 }
 
 /** The first page of `npm start` is signed in to the demo project; other projects ask for their key. */
-function demoIn(local: LocalSession | undefined, place: Place | undefined): SignedIn | undefined {
-  if (local === undefined || (place !== undefined && place.projectId !== local.projectId))
-    return undefined;
+function demoIn(local: LocalSession | undefined): SignedIn | undefined {
+  if (local === undefined) return undefined;
+  const { projectId = local.projectId } = placeOf(location.hash) ?? {};
+  if (projectId !== local.projectId) return undefined;
   return { projectId: local.projectId, key: local.secretKey, access: { role: 'owner' } };
 }
 
 interface SignedInProps {
   readonly signedIn: SignedIn;
   readonly isLocal: boolean;
-  readonly place: Place | undefined;
-  readonly replacePlace: (to: Place) => void;
   readonly onSignOut: (isExpired: boolean) => void;
 }
 
-function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: SignedInProps) {
+function SignedInConsole({ signedIn, isLocal, onSignOut }: SignedInProps) {
   const { projectId, key, access } = signedIn;
+  // The URL's fragment: it changes by links, and by the browser's history.
+  const [fragment, setFragment] = useState(location.hash);
+  const replacePlace = (to: Place) => {
+    history.replaceState(history.state, '', fragmentOf(to));
+    setFragment(location.hash);
+  };
   const [testUserId, setTestUserId] = useState<string>();
   const client = useMemo(() => projectClient(projectId, key), [projectId, key]);
   const [queries] = useState(() => queryClient(() => onSignOut(true)));
   // By itself it does so only when the tab was hidden.
   useWindowEvent('focus', () => void queries.refetchQueries({ type: 'active', stale: true }));
-  const href: Session['href'] = (to) =>
-    fragmentOf({
-      projectId,
-      ...(typeof to === 'string' ? { view: to } : { view: 'notification', ...to }),
-    });
+  const href: Session['href'] = (view, notificationId) =>
+    fragmentOf({ projectId, view, notificationId });
   const onSent = (notificationId: string) => {
     // Who has gone on to another view stays there.
-    if (placeOf(location.hash)?.view === 'send') location.hash = href({ notificationId });
+    if (placeOf(location.hash)?.view === 'send')
+      location.hash = href('notification', notificationId);
   };
   const owner = JSON.stringify([projectId, access.role === 'owner' ? access.role : [access.name]]);
   const writing = useDraft({ owner, key, client, isLocal, queries, onSent });
@@ -91,12 +83,24 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
     if (!writing.isUntouched) event.preventDefault();
   });
   const [question, ask] = useState<Question>();
-  // What it was about is gone.
-  useWindowEvent('hashchange', () => ask(undefined));
+  useWindowEvent('hashchange', () => {
+    setFragment(location.hash);
+    // What it was about is gone.
+    ask(undefined);
+  });
   const guardDraft: Session['guardDraft'] = (title, confirm, lose) => {
     if (writing.isUntouched) lose();
     else ask({ title, text: lossText(writing.draft), confirm, isDangerous: true, onConfirm: lose });
   };
+  const may: Session['may'] = (route) => includes(access.role, routes[route].role);
+  const wanted = placeOf(fragment);
+  const isShown = wanted?.projectId === projectId && isOffered(wanted.view, { may, isLocal });
+  const place: Place = isShown ? wanted : { view: 'overview', projectId };
+  useEffect(() => {
+    if (place !== wanted) replacePlace(place);
+  });
+  const list = useRef<Place>({ view: 'notifications', projectId });
+  if (place.view === 'notifications') list.current = place;
   const session: Session = {
     ...signedIn,
     client,
@@ -108,36 +112,22 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
         writing.erase();
         onSignOut(false);
       }),
+    place,
+    replacePlace,
     href,
-    may: rightsOf(access),
+    listHref: fragmentOf(list.current),
+    may,
     writing,
     testUserId,
     setTestUserId,
   };
-  const isShown = place?.projectId === projectId && isOffered(place, session);
-  const shown: Place = isShown ? place : { view: 'overview', projectId };
-  useEffect(() => {
-    if (shown !== place) replacePlace(shown);
-  });
-  // The way back from a notification leads to the list as it was.
-  const list = useRef<Place>({ view: 'notifications', projectId });
-  if (shown.view === 'notifications') list.current = shown;
-  const View = views[shown.view];
+  const View = views[place.view];
   return (
     <QueryClientProvider client={queries}>
       <SessionContext.Provider value={session}>
-        <Frame place={shown}>
-          <Boundary key={shown.view === 'notification' ? shown.notificationId : shown.view}>
-            {shown.view === 'notification' && (
-              <NotificationView id={shown.notificationId} list={fragmentOf(list.current)} />
-            )}
-            {shown.view === 'notifications' && (
-              <NotificationsView
-                query={shown.query}
-                onChange={(query) => replacePlace({ ...shown, query })}
-              />
-            )}
-            {View && <View />}
+        <Frame>
+          <Boundary key={place.notificationId ?? place.view}>
+            <View />
           </Boundary>
         </Frame>
         <Dialog question={question} />
@@ -146,8 +136,10 @@ function SignedInConsole({ signedIn, isLocal, place, replacePlace, onSignOut }: 
   );
 }
 
-const views: Readonly<Partial<Record<Place['view'], ComponentType>>> = {
+const views: Readonly<Record<Place['view'], ComponentType>> = {
   overview: OverviewView,
+  notifications: NotificationsView,
+  notification: NotificationView,
   audience: AudienceView,
   settings: SettingsView,
   local: LocalView,

@@ -1,8 +1,12 @@
 import { countText } from '../../contract/text/text.ts';
+import type { NotificationResult } from '../../contract/wire/notification.ts';
 
-/** A part of a whole in percent. Empty if there is no whole, and if events of it were lost: a rate is at most 100 %. */
-export function rateText(part: number, whole: number): string {
-  if (whole === 0 || part > whole) return '';
+/**
+ * A part of a whole in percent. Empty if it was not measured, if there is no whole, and if events of it were lost: a
+ * rate is at most 100 %.
+ */
+export function rateText(part: number | null, whole: number): string {
+  if (part === null || whole === 0 || part > whole) return '';
   const percent = (100 * part) / whole;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   // 99.96 % are not 100 %.
@@ -21,24 +25,19 @@ export function estimateText(found: number, sample: number, all: number): string
   return countText(unit * Math.round((part * all) / unit));
 }
 
-/** A figure that follows from `shown`: `about 61,230`, if only a sample of the browsers reported it. */
-export function estimated(shownSample: number | undefined, figure: string): string {
-  return shownSample === undefined || figure === '' ? figure : `about ${figure}`;
-}
-
 /** In place of counts that browsers were not asked for. */
 export const notMeasured = 'Not measured';
 
-/** The shown part of the delivered, as `rateText`. An estimate may be above what it estimates. */
-export function shownRate(counts: {
-  readonly delivered: number;
-  readonly shown: number | null;
-  readonly shownSample?: number | undefined;
-}): string {
-  const { delivered, shown, shownSample } = counts;
-  if (shown === null) return '';
-  const most = shownSample === undefined ? shown : Math.min(shown, delivered);
-  return estimated(shownSample, rateText(most, delivered));
+type Shown = Pick<NotificationResult, 'delivered' | 'shown' | 'shownSample'>;
+
+/**
+ * The shown part of the delivered, as `rateText`: `about 12 %`, if only a sample of the browsers reported it. An estimate
+ * may be above what it estimates.
+ */
+export function shownRate({ delivered, shown, shownSample }: Shown): string {
+  if (shown === null || shownSample === undefined) return rateText(shown, delivered);
+  const rate = rateText(Math.min(shown, delivered), delivered);
+  return rate && `about ${rate}`;
 }
 
 const [short, long] = (['short', 'long'] as const).map(
@@ -59,23 +58,20 @@ export function dateText(iso: string, nowMs: number): string {
   return (date.getFullYear() === new Date(nowMs).getFullYear() ? thisYear : anyYear).format(date);
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 const spans = [
-  ['second', 's', 1000, 60],
-  ['minute', 'min', 60_000, 60],
-  ['hour', 'h', 3_600_000, 24],
+  ['second', 1000, 60],
+  ['minute', 60_000, 60],
+  ['hour', 3_600_000, 24],
 ] as const;
-const relative = new Intl.RelativeTimeFormat('en');
+const relative = new Intl.RelativeTimeFormat('en', { style: 'narrow' });
 
-/** `40 s ago`, `Yesterday`, `Nov 3`. @param style `long`: `40 seconds ago`. */
-export function agoText(iso: string, nowMs: number, style: 'short' | 'long' = 'short'): string {
+/** `40s ago`, `Yesterday`, `Nov 3`: on phones it has the room of nine characters. */
+export function agoText(iso: string, nowMs: number): string {
   const agoMs = Math.max(0, nowMs - Date.parse(iso));
   if (agoMs < 1000) return 'Now';
-  const span = spans.find(([, , unitMs, count]) => agoMs < unitMs * count);
-  if (span !== undefined) {
-    const [unit, symbol, unitMs] = span;
-    const count = Math.floor(agoMs / unitMs);
-    return style === 'short' ? `${count} ${symbol} ago` : relative.format(-count, unit);
+  for (const [unit, unitMs, count] of spans) {
+    if (agoMs < unitMs * count) return relative.format(-Math.floor(agoMs / unitMs), unit);
   }
   const isYesterday =
     dateText(iso, nowMs) === dateText(new Date(nowMs - dayMs).toISOString(), nowMs);

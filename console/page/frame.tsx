@@ -12,19 +12,19 @@ import {
 import { type ReactNode, useRef } from 'react';
 import { useProject } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
-import { type Place, type ViewName, viewTitles } from './place.ts';
+import { type ViewName, viewTitles } from './place.ts';
 import { isOffered, useSession } from './session.ts';
 import { Choice, Hint, Round } from './view.tsx';
 
 /** What surrounds every view: the project, the links to the views, and whose key it is. On phones it is a head. */
-export function Frame({ place, children }: { place: Place; children: ReactNode }) {
+export function Frame({ children }: { children: ReactNode }) {
   const session = useSession();
-  const { projectId, href } = session;
+  const { projectId, place, href } = session;
   const name = useProject().data?.name ?? projectId;
   const main = useRef<HTMLElement>(null);
   const current = place.view === 'notification' ? 'notifications' : place.view;
   const views = (Object.keys(viewTitles) as ViewName[]).filter(
-    (view) => view !== 'send' && isOffered({ view }, session),
+    (view) => view !== 'send' && isOffered(view, session),
   );
   return (
     <Box
@@ -103,7 +103,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
 /** Opens the form, for those who may send. Where a view has an ink button of its own, this one has none: see `console.css`. */
 export function NewNotification(width: { visibleFrom?: 'sm'; hiddenFrom?: 'sm' }) {
   const { may, href } = useSession();
-  if (!may.send) return null;
+  if (!may('send')) return null;
   return (
     <Button
       component="a"

@@ -31,12 +31,6 @@ export type IconName = keyof typeof paths;
 
 /** A picture beside a text that says the same. @param size in pixels. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
-  const line = {
-    fill: 'none',
-    stroke: 'currentColor',
-    strokeLinecap: 'round',
-    strokeLinejoin: 'round',
-  } as const;
   const strokeWidth = size < 16 || name === 'more' ? 2.2 : 1.6;
   return (
     <svg
@@ -46,7 +40,10 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
       viewBox="0 0 16 16"
       aria-hidden
       data-reduce-motion
-      {...line}
+      fill="none"
+      stroke="currentColor"
+      strokeLinecap="round"
+      strokeLinejoin="round"
       strokeWidth={strokeWidth}
       style={{ display: 'block', flex: 'none' }}
     >

@@ -8,7 +8,7 @@ import type { ProjectClient } from '../../sdk/server/project-client.ts';
 import { type LocalSession, localPaths } from '../local-stack.ts';
 import { useProject } from './calls.ts';
 import { useSession } from './session.ts';
-import { Card, Disclosure, LinkButton, Problem, Round, View } from './view.tsx';
+import { Card, Disclosure, LinkButton, Problem, View } from './view.tsx';
 
 /** Not bundled: the page tests the files that sites use. */
 const files = { sdk: '/carillon.mjs', check: '/carillon-check.mjs' };
@@ -30,7 +30,7 @@ export function LocalView() {
   return (
     <View title="Local stack">
       <Stack>
-        <Card title={<Numbered number={1}>Subscribe this browser</Numbered>}>
+        <Card title="1. Subscribe this browser">
           <Problem error={sdk.error ?? check.error} onRetry={() => void sdk.refetch()} />
           {sdk.data && <BrowserSubscription push={sdk.data.push} onAttempt={checkAgain} />}
           <Group>
@@ -41,7 +41,7 @@ export function LocalView() {
           <div ref={results} />
         </Card>
         <SimulatedBrowsers />
-        <Card title={<Numbered number={3}>Send a notification</Numbered>}>
+        <Card title="3. Send a notification">
           <Text c="dimmed">To all of them, or as a test to this browser only.</Text>
           <LinkButton href={href('send')}>New notification</LinkButton>
         </Card>
@@ -49,13 +49,6 @@ export function LocalView() {
     </View>
   );
 }
-
-const Numbered = ({ number, children }: { number: number; children: string }) => (
-  <Group gap="sm" component="span">
-    <Round>{number}</Round>
-    {children}
-  </Group>
-);
 
 const states = {
   unsupported: [
@@ -96,10 +89,8 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
   };
   const isSubscribed = subscription !== null;
   const toggle = () =>
-    change(() => (isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {})));
-
-  const identify = () => change(() => push.identify(userId || null));
-
+    isSubscribed ? push.unsubscribe() : push.subscribe(userId ? { userId } : {});
+  const identify = () => push.identify(userId || null);
   const isRefused = permission === 'unsupported' || permission === 'denied';
   const [status, lead] =
     states[isSubscribed ? 'subscribed' : isRefused ? permission : 'unsubscribed'];
@@ -119,7 +110,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
           variant={isSubscribed ? 'default' : 'filled'}
           disabled={!push.supported || data === undefined}
           aria-disabled={isPending}
-          onClick={toggle}
+          onClick={() => change(toggle)}
         >
           {isSubscribed ? 'Unsubscribe' : 'Subscribe'}
         </Button>
@@ -136,7 +127,7 @@ function BrowserSubscription({ push, onAttempt }: { push: CarillonClient; onAtte
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
           {isSubscribed && (
-            <Button variant="default" aria-disabled={isPending} onClick={identify}>
+            <Button variant="default" aria-disabled={isPending} onClick={() => change(identify)}>
               Change user
             </Button>
           )}
@@ -171,7 +162,7 @@ function SimulatedBrowsers() {
   });
   const subscribe = () => add.mutate();
   return (
-    <Card title={<Numbered number={2}>Or add simulated browsers</Numbered>}>
+    <Card title="2. Or add simulated browsers">
       <Text c="dimmed">
         They subscribe through the API. Most of them show a notification within seconds, and some
         click it.

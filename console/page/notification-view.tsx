@@ -5,6 +5,7 @@ import { countOf, countText } from '../../contract/text/text.ts';
 import type { FailureReason } from '../../contract/wire/counts.ts';
 import type { NotificationResult } from '../../contract/wire/notification.ts';
 import { isInProgress } from '../../contract/wire/notification-status.ts';
+import { byCount } from '../../contract/wire/project-result.ts';
 import { contentOf } from '../../contract/wire/send-fields.ts';
 import {
   audienceSize,
@@ -16,7 +17,7 @@ import {
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
 import { Key } from './charts.tsx';
-import { estimated, notMeasured, rateText, shownRate, timeText } from './format.ts';
+import { notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
 import { contentTexts, formOf } from './send/send-form.ts';
@@ -36,14 +37,14 @@ import {
   View,
 } from './view.tsx';
 
-/** One notification: who got it, who did not and why, and its content. @param list the address of the list. */
-export function NotificationView({ id, list }: { readonly id: string; readonly list: string }) {
+/** One notification: who got it, who did not and why, and its content. */
+export function NotificationView() {
+  const id = useSession().place.notificationId!;
   const query = useNotification(id);
   const { data: notification } = query;
-  const parent = { text: 'Notifications', href: list };
   if (notification === undefined) {
     return (
-      <View title="Notification" parent={parent}>
+      <View title="Notification" isInList>
         <Pending of={[query]} heights={[280, 180]} />
       </View>
     );
@@ -54,19 +55,14 @@ export function NotificationView({ id, list }: { readonly id: string; readonly l
     <Group gap="0.25rem 0.625rem" c="dimmed">
       <Outcome notification={notification} />
       <span>
-        <Time at={sentAt} style="long" />, to <bdi>{audienceText(notification)}</bdi>
+        <Time at={sentAt} />, to <bdi>{audienceText(notification)}</bdi>
         {sentBy !== undefined && ', by '}
         <bdi>{sentBy}</bdi>
       </span>
     </Group>
   );
   return (
-    <View
-      title={title}
-      parent={parent}
-      meta={meta}
-      actions={<Actions notification={notification} />}
-    >
+    <View title={title} isInList meta={meta} actions={<Actions notification={notification} />}>
       <Problem error={query.error} />
       <Flex wrap="wrap" gap={{ base: 'md', lg: 'xl' }} align="start">
         <Box flex="3 1 min(100%, 28rem)" miw={0}>
@@ -123,12 +119,12 @@ function Actions({ notification }: DeliveryProps) {
   return (
     <>
       <Problem error={stop.error} />
-      {may.send && status === 'sending' && (
+      {may('send') && status === 'sending' && (
         <Button color="danger" loading={stop.isPending} onClick={askToStop}>
           Stop
         </Button>
       )}
-      {may.send && !isInProgress(status) && (
+      {may('send') && !isInProgress(status) && (
         <Button variant="default" onClick={copy}>
           Send again
         </Button>
@@ -169,9 +165,7 @@ interface DeliveryProps {
 const announcedEveryMs = 5000;
 
 /** Why some were not attempted. */
-const unreachedTexts: Readonly<Record<NotificationResult['status'], string>> = {
-  sending: '',
-  stopping: '',
+const unreachedTexts: Readonly<Partial<Record<NotificationResult['status'], string>>> = {
   sent: ': the time ran out',
   stopped: ': it was stopped',
   interrupted: ': a function ended too early',
@@ -197,7 +191,7 @@ export function Delivery({ notification }: DeliveryProps) {
               {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
               {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
               {unreached > 0 && (
-                <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status]}`}</Key>
+                <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status] ?? ''}`}</Key>
               )}
             </Group>
             {shownSample !== undefined && notification.shown !== null && (
@@ -229,21 +223,20 @@ function Funnel({ notification }: DeliveryProps) {
   const about = isGoingOn && audience === 'everyone' ? Math.max(subscribers, size) : undefined;
   const whole = about ?? size;
   const most = Math.max(whole, delivered, shown ?? 0, clicked ?? 0, 1);
-  const rate = (part: number | null, of: number, noun: string) =>
-    part !== null && rateText(part, of) ? `${rateText(part, of)} of ${noun}` : '';
+  const rate = (text: string, noun: string) => (isGoingOn || !text ? '' : `${text} of ${noun}`);
+  const estimates = [about !== undefined && 'Audience', notification.shownSample && 'Shown'];
   const ofAudience: readonly Part[] = [
     ['accent', delivered],
     ['bad-fill', notification.failed],
     ['gone', notification.removed],
     ['base', unreached],
   ];
-  const shownOf = isGoingOn ? '' : shownRate(notification);
   const steps: readonly (Step | false)[] = [
     (!isGoingOn || about !== undefined) && ['Audience', whole, '', [['base', whole]]],
     unreached > 0 && ['Attempted', attempted, '', [['base', attempted]]],
-    ['Delivered', delivered, isGoingOn ? '' : rate(delivered, size, 'audience'), ofAudience],
-    ['Shown', shown, shownOf && `${shownOf} of delivered`],
-    ['Clicked', clicked, isGoingOn ? '' : rate(clicked, delivered, 'delivered')],
+    ['Delivered', delivered, rate(rateText(delivered, size), 'audience'), ofAudience],
+    ['Shown', shown, rate(shownRate(notification), 'delivered')],
+    ['Clicked', clicked, rate(rateText(clicked, delivered), 'delivered')],
   ];
   return (
     <ul className="funnel" id="funnel">
@@ -253,13 +246,8 @@ function Funnel({ notification }: DeliveryProps) {
           <li key={name} data-step={name}>
             <span>{name}</span>
             <Text component="b" ta="end" data-count={name}>
-              {about !== undefined && name === 'Audience' && 'about '}
-              {count === null
-                ? notMeasured
-                : estimated(
-                    name === 'Shown' ? notification.shownSample : undefined,
-                    countText(count),
-                  )}
+              {count !== null && estimates.includes(name) && 'about '}
+              {count === null ? notMeasured : countText(count)}
             </Text>
             <Hint c="dimmed" ml="auto">
               {rateOf}
@@ -289,13 +277,36 @@ function Funnel({ notification }: DeliveryProps) {
 
 /** Why pushes failed: each reason once, with what to do. Closed while it matters little. */
 function Reasons({ notification }: DeliveryProps) {
-  const { projectId } = useSession();
-  const { failed, failures = {} } = notification;
+  const { projectId, may, href } = useSession();
+  const copy = useCopy(notification);
+  const { id, sentAt, failed, failures = {} } = notification;
   if (failed === 0) return null;
   const bytes = messageBytes(contentOf(notification), projectId);
-  const reasons = (Object.entries(failures) as [FailureReason, number][]).sort(
-    ([, one], [, other]) => other - one,
-  );
+  const reasons = byCount(failures) as readonly (readonly [FailureReason, number])[];
+  /** The button to what can be done about it. */
+  const actionFor = (reason: FailureReason, count: number) => {
+    const { heading, text, action } = failureTexts[reason];
+    if (action === 'openSettings') return <LinkButton href={href('settings')}>Settings</LinkButton>;
+    if (action !== 'copyNote') {
+      return action && may('send') ? (
+        <Button variant="default" onClick={copy}>
+          {action === 'editCopy' ? 'Edit a copy' : 'Send again…'}
+        </Button>
+      ) : null;
+    }
+    // What the operator needs to find the cause.
+    const note = `${countText(count)} failed with ${reason}: ${heading}. ${text}
+Project ${projectId}, notification ${id}, sent ${timeText(sentAt)} (${sentAt}) by ${location.origin}`;
+    return (
+      <CopyButton value={note}>
+        {({ copied, copy }) => (
+          <Button variant="default" onClick={copy}>
+            <span aria-live="polite">{copied ? 'Copied' : 'Copy a note'}</span>
+          </Button>
+        )}
+      </CopyButton>
+    );
+  };
   return (
     <Paper mt="md" id="reasons">
       <Inside>
@@ -305,7 +316,7 @@ function Reasons({ notification }: DeliveryProps) {
         >
           <ul>
             {reasons.map(([reason, count]) => (
-              <Row key={reason} name={reason}>
+              <Row key={reason}>
                 <Text fz="lg" fw={600} c="var(--mantine-color-error)" miw={40} mb="auto">
                   {countText(count)}
                 </Text>
@@ -317,7 +328,7 @@ function Reasons({ notification }: DeliveryProps) {
                       {failureTexts[reason].text}
                     </Hint>
                   </Box>
-                  <ReasonAction notification={notification} reason={reason} count={count} />
+                  {actionFor(reason, count)}
                 </Group>
               </Row>
             ))}
@@ -325,38 +336,5 @@ function Reasons({ notification }: DeliveryProps) {
         </Disclosure>
       </Inside>
     </Paper>
-  );
-}
-
-interface ReasonActionProps extends DeliveryProps {
-  readonly reason: FailureReason;
-  readonly count: number;
-}
-
-/** The button to what can be done about a reason. */
-function ReasonAction({ notification, reason, count }: ReasonActionProps) {
-  const { projectId, may, href } = useSession();
-  const copy = useCopy(notification);
-  const { heading, text, action } = failureTexts[reason];
-  const { id, sentAt } = notification;
-  if (action === 'openSettings') return <LinkButton href={href('settings')}>Settings</LinkButton>;
-  if (action !== 'copyNote') {
-    return action && may.send ? (
-      <Button variant="default" onClick={copy}>
-        {action === 'editCopy' ? 'Edit a copy' : 'Send again…'}
-      </Button>
-    ) : null;
-  }
-  // What the operator needs to find the cause.
-  const note = `${countText(count)} failed with ${reason}: ${heading}. ${text}
-Project ${projectId}, notification ${id}, sent ${timeText(sentAt)} (${sentAt}) by ${location.origin}`;
-  return (
-    <CopyButton value={note}>
-      {({ copied, copy }) => (
-        <Button variant="default" onClick={copy}>
-          <span aria-live="polite">{copied ? 'Copied' : 'Copy a note'}</span>
-        </Button>
-      )}
-    </CopyButton>
   );
 }

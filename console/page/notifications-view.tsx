@@ -34,13 +34,13 @@ type Filters = Readonly<typeof noFilters>;
 
 /** The filters in an address. What it does not know is left out. */
 export function filtersIn(query: string | undefined): Filters {
-  const given = new URLSearchParams(query);
-  const { stage, audience } = Object.fromEntries(given);
+  const given = { ...noFilters, ...Object.fromEntries(new URLSearchParams(query)) };
+  const { search, stage, audience, sender } = given;
   return {
-    search: given.get('search') ?? '',
-    stage: Object.hasOwn(stages, stage ?? '') ? (stage as Stage) : 'all',
-    audience: Object.hasOwn(audiences, audience ?? '') ? (audience as Audience) : 'any',
-    sender: given.get('sender') ?? '',
+    search,
+    stage: Object.hasOwn(stages, stage) ? stage : 'all',
+    audience: Object.hasOwn(audiences, audience) ? audience : 'any',
+    sender,
   };
 }
 
@@ -51,15 +51,9 @@ export function queryOf(filters: Filters): string {
   return new URLSearchParams(set).toString();
 }
 
-interface NotificationsViewProps {
-  /** The filters: in the address, so that Back finds them again. */
-  readonly query: string | undefined;
-  readonly onChange: (query: string) => void;
-}
-
-/** The project's notifications, the newest first, with a search and filters. */
-export function NotificationsView({ query, onChange }: NotificationsViewProps) {
-  const { may, href } = useSession();
+/** The project's notifications, the newest first, with a search and filters: in the address, so that Back finds them. */
+export function NotificationsView() {
+  const { may, href, place, replacePlace } = useSession();
   const { newest, data, load } = useAllNotifications();
   const search = useRef(new AbortController());
   const stop = () => {
@@ -67,19 +61,19 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
     load.reset();
   };
   useEffect(() => () => search.current.abort(), []);
-  const filters = filtersIn(query);
+  const filters = filtersIn(place.query);
   const change = (changes: Partial<Filters>) => {
     stop();
-    onChange(queryOf({ ...filters, ...changes }));
+    replacePlace({ ...place, query: queryOf({ ...filters, ...changes }) });
   };
+  const isWanted = (one: NotificationResult) => matches(one, filters);
   const all = data?.notifications ?? [];
-  const found = all.filter((one) => matches(one, filters));
+  const found = all.filter(isWanted);
   const sentBy = [filters.sender, ...all.map((one) => one.sentBy ?? '')];
   const senders = [...new Set(sentBy)].filter((name) => name !== '').sort();
   const isFiltered = queryOf(filters) !== '';
   const loadOlder = () => {
     search.current = new AbortController();
-    const isWanted = (one: NotificationResult) => matches(one, filters);
     load.mutate({ isWanted, signal: search.current.signal });
   };
   const older = data?.nextCursor !== undefined && (
@@ -133,7 +127,7 @@ export function NotificationsView({ query, onChange }: NotificationsViewProps) {
           )}
           {all.length === 0 && (
             <Nothing icon="notifications" text="What you send will be here.">
-              {may.send && <LinkButton href={href('send')}>Write the first one</LinkButton>}
+              {may('send') && <LinkButton href={href('send')}>Write the first one</LinkButton>}
             </Nothing>
           )}
           {found.length === 0 && all.length > 0 && (
@@ -180,8 +174,8 @@ export function searchText(found: number, { notifications }: NotificationList): 
   return `${matches} in ${countOf(notifications.length, 'notification')} since ${since}`;
 }
 
-const counted = ['Notification', 'Status', 'Delivered', 'Clicked'];
 const sender = 'Sent by';
+const columns = ['Notification', 'Status', 'Delivered', 'Clicked', sender, 'Sent'];
 const onLarge = { className: 'mantine-visible-from-lg' };
 
 interface NotificationTableProps {
@@ -195,17 +189,18 @@ const as = (role: string) => ({ role });
 
 /** Notifications, one in a row, which the link of its title covers. On phones a row is two lines. */
 export function NotificationTable({ notifications, hasSenders = false }: NotificationTableProps) {
-  const columns = [...counted, ...(hasSenders ? [sender] : []), 'Sent'];
   return (
     <Box px="xs" pos="relative" style={{ containerType: 'inline-size', overflow: 'hidden' }}>
-      <table {...as('table')} className="notifications">
+      <table {...as('table')}>
         <thead {...as('rowgroup')}>
           <tr {...as('row')}>
-            {columns.map((name) => (
-              <th key={name} {...as('columnheader')} {...(name === sender && onLarge)}>
-                {name}
-              </th>
-            ))}
+            {columns
+              .filter((name) => hasSenders || name !== sender)
+              .map((name) => (
+                <th key={name} {...as('columnheader')} {...(name === sender && onLarge)}>
+                  {name}
+                </th>
+              ))}
           </tr>
         </thead>
         <tbody {...as('rowgroup')}>
@@ -224,9 +219,9 @@ function Row({ notification, hasSenders }: RowProps) {
   const isGoingOn = isInProgress(status);
   const rate = isGoingOn ? '' : rateText(delivered, audienceSize(notification));
   return (
-    <tr {...as('row')} data-id={id} style={{ position: 'relative' }}>
+    <tr {...as('row')} style={{ position: 'relative' }}>
       <td {...as('cell')}>
-        <a href={href({ notificationId: id })} title={title}>
+        <a href={href('notification', id)} title={title}>
           <bdi>{title}</bdi>
         </a>
         <Text fz="hint" c="var(--faint)" truncate>

@@ -1,11 +1,11 @@
 import { Alert, Anchor, Box, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { countOf, countText } from '../../contract/text/text.ts';
-import type { NotificationList, NotificationResult } from '../../contract/wire/notification.ts';
+import type { NotificationList } from '../../contract/wire/notification.ts';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
 import { useNotifications, useProject } from './calls.ts';
-import { ColumnChart, Key } from './charts.tsx';
-import { dateText, notMeasured, rateText, shownRate, timeText } from './format.ts';
+import { Broadcasts } from './charts.tsx';
+import { notMeasured, rateText, shownRate } from './format.ts';
 import { NewNotification } from './frame.tsx';
 import { Icon } from './icons.tsx';
 import { Delivery } from './notification-view.tsx';
@@ -68,10 +68,10 @@ function Results({ project, list }: ResultsProps) {
       {second === undefined ? (
         <div>
           <Text mb="xs">
-            <Anchor href={href({ notificationId: first.id })} inherit>
+            <Anchor href={href('notification', first.id)} inherit>
               <bdi>{first.title}</bdi>
             </Anchor>
-            , <Time at={first.sentAt} style="long" />
+            , <Time at={first.sentAt} />
           </Text>
           <Delivery notification={first} />
         </div>
@@ -91,7 +91,7 @@ function Results({ project, list }: ResultsProps) {
 function NoticeAlert({ title, text, tone, notificationId }: Notice) {
   const { href } = useSession();
   const isLimit = notificationId === undefined;
-  const where = href(isLimit ? 'settings' : { notificationId });
+  const where = isLimit ? href('settings') : href('notification', notificationId);
   return (
     <Alert role="status" id="notice" color={tone}>
       <Group justify="space-between" gap="0.25rem 1rem">
@@ -160,70 +160,18 @@ function Figures({ project: { subscribers }, list }: ResultsProps) {
 export function Growth() {
   const { data: project } = useProject();
   const { data: list } = useNotifications();
-  const growth = project && list && growthOf(list, project.subscribers, Date.now());
-  if (growth === undefined) return null;
-  const color = growth.isMore ? 'var(--mantine-color-good-light-color)' : undefined;
+  const found = project && list && growthOf(list, project.subscribers, Date.now());
+  if (found === undefined) return null;
+  const { growth, since } = found;
+  const color = growth > 0 ? 'var(--mantine-color-good-light-color)' : undefined;
   return (
     <>
       <Text component="b" inherit fw={500} c={color}>
-        {growth.text}
+        {growth.toLocaleString('en', { signDisplay: 'exceptZero' })}
       </Text>{' '}
-      since {growth.since}
+      since {since}
     </>
   );
-}
-
-const keys = {
-  Delivered: 'accent-2',
-  Clicked: 'deep',
-  Failed: 'bad-fill',
-  'Not attempted': 'base',
-} as const;
-
-/** The last broadcasts, a column each, which leads to the notification. */
-function Broadcasts({ broadcasts }: { readonly broadcasts: readonly NotificationResult[] }) {
-  const { href } = useSession();
-  const columns = broadcasts.map((one) => {
-    const { delivered, clicked, failed, unreached = 0 } = one;
-    const counts = { delivered, clicked, failed, 'not attempted': unreached };
-    const texts = Object.entries(counts).map(([name, count]) =>
-      count === null ? `${name} not measured` : `${countText(count)} ${name}`,
-    );
-    return {
-      href: href({ notificationId: one.id }),
-      date: dateText(one.sentAt, Date.now()),
-      title: `${texts.join(', ')}: ${one.title}, ${timeText(one.sentAt)}`,
-      parts: [
-        [keys['Not attempted'], unreached],
-        [keys.Failed, failed],
-        [keys.Delivered, Math.max(0, delivered - (clicked ?? 0))],
-        [keys.Clicked, Math.min(clicked ?? 0, delivered)],
-      ] as const,
-    };
-  });
-  const legend = (
-    <Group gap="0.25rem 0.875rem">
-      {Object.entries(keys).map(([name, color]) => (
-        <Key key={name} color={color}>
-          {name}
-        </Key>
-      ))}
-    </Group>
-  );
-  return (
-    <Card title={`Last ${broadcasts.length} broadcasts`} aside={legend}>
-      <ColumnChart columns={columns} />
-    </Card>
-  );
-}
-
-interface Step {
-  readonly title: string;
-  readonly isDone: boolean;
-  /** What to do, and once it is done, what tells it. */
-  readonly texts: readonly [toDo: string, done?: string];
-  /** While it is the next one. */
-  readonly action?: ReactNode;
 }
 
 /** The way to the first click. The next step has the only button. Nothing, once all is done. */
@@ -234,7 +182,8 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
   const are = subscribers === 1 ? 'is' : 'are';
   // Where there are figures, they say it.
   const subscribed = hasSent ? '' : `${countOf(subscribers, 'browser')} ${are} subscribed.`;
-  const steps: readonly Step[] = [
+  // Each with what to do, and once it is done, what tells it. The action is shown while it is the next one.
+  const steps = [
     {
       title: isLocal ? 'Subscribe a browser' : 'Add the SDK to your site',
       isDone: subscribers > 0 || hasSent,
@@ -254,7 +203,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
       title: 'Send a notification',
       isDone: hasSent,
       texts: ['To everyone who is subscribed, or to yourself as a test.'],
-      action: may.send && (
+      action: may('send') && (
         <Button component="a" href={href('send')}>
           New notification
         </Button>
@@ -264,6 +213,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
       title: 'See the first click',
       isDone: notifications.some(({ clicked }) => clicked === null || clicked > 0),
       texts: ['It is counted here when somebody clicks the notification.'],
+      action: null,
     },
   ];
   const done = steps.filter(({ isDone }) => isDone).length;

@@ -12,14 +12,14 @@ export const viewTitles = {
 export type ViewName = keyof typeof viewTitles;
 
 /** What the page shows. It is in the URL's fragment, so that a reload shows it again. */
-export type Place =
-  | {
-      readonly view: ViewName;
-      readonly projectId: string;
-      /** The filters of a list, as in a URL. */
-      readonly query?: string;
-    }
-  | { readonly view: 'notification'; readonly projectId: string; readonly notificationId: string };
+export interface Place {
+  readonly view: ViewName | 'notification';
+  readonly projectId: string;
+  /** The filters of a list, as in a URL. */
+  readonly query?: string;
+  /** Of the view of a notification. */
+  readonly notificationId?: string | undefined;
+}
 
 /** Reads a fragment, such as `#/projects/demo/send`. Undefined: it names no place. */
 export function placeOf(fragment: string): Place | undefined {
@@ -30,8 +30,7 @@ export function placeOf(fragment: string): Place | undefined {
   if (view === 'notifications' && id !== undefined && /^[\w-]{1,64}$/.test(id)) {
     return { view: 'notification', projectId, notificationId: id };
   }
-  if (id !== undefined) return undefined;
-  if (!Object.hasOwn(viewTitles, view)) return undefined;
+  if (id !== undefined || !Object.hasOwn(viewTitles, view)) return undefined;
   return { view: view as ViewName, projectId, ...(query && { query }) };
 }
 

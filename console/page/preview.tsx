@@ -15,10 +15,13 @@ import { Choice, Hint } from './view.tsx';
 interface PreviewProps {
   /** The notification, as far as it is written. */
   readonly notification: SendRequest;
+  readonly platform?: Platform;
+  /** Whether it is about to be sent. Of one that was sent, nothing is loaded from elsewhere: somebody else wrote it. */
+  readonly isNow?: boolean;
 }
 
 /** About how a notification looks on the platforms, one at a time, and what one does not show of it. */
-export function PlatformPreview({ notification }: PreviewProps) {
+export function PlatformPreview({ notification }: { readonly notification: SendRequest }) {
   const [platform, setPlatform] = useState<Platform>('desktop');
   const { remarks } = shownOn(platform, notification);
   return (
@@ -32,15 +35,8 @@ export function PlatformPreview({ notification }: PreviewProps) {
   );
 }
 
-interface NotificationPreviewProps extends PreviewProps {
-  readonly platform?: Platform;
-  /** Whether it is about to be sent. Of one that was sent, nothing is loaded from elsewhere: somebody else wrote it. */
-  readonly isNow?: boolean;
-}
-
 /** About how a notification looks on a platform. */
-export function NotificationPreview(props: NotificationPreviewProps) {
-  const { notification, platform = 'desktop', isNow = false } = props;
+export function NotificationPreview({ notification, platform = 'desktop', isNow }: PreviewProps) {
   const { title, body, lang, dir = 'auto' } = notification;
   const shown = shownOn(platform, notification);
   const time = shown.timestamp === undefined ? isNow && 'now' : timeText(shown.timestamp);
@@ -138,7 +134,6 @@ const names: Readonly<Record<Platform, string>> = {
   android: 'Chrome on Android',
   iphone: 'an iPhone with your site on its Home Screen',
 };
-export const platforms = Object.keys(tabs) as readonly Platform[];
 
 /**
  * What a platform shows of a notification.
@@ -148,11 +143,9 @@ export function shownOn(platform: Platform, notification: SendRequest) {
   const given = (Object.keys(contentFields) as ContentName[]).filter((name) =>
     isUsed(notification, name),
   );
-  const remarks = given.flatMap((name) => remarkOn(platform, name) ?? []);
-  const shown = given.filter((name) => !('ignored' in (remarkOn(platform, name) ?? {})));
+  const remarkOn = (name: ContentName) => (fieldTexts[name] as FieldText).preview?.[platform];
   const used = <Name extends ContentName>(name: Name): SendRequest[Name] | undefined =>
-    shown.includes(name) ? notification[name] : undefined;
-
+    given.includes(name) && !remarkOn(name)?.ignored ? notification[name] : undefined;
   return {
     /** Whose notification it is: of the URL, where people have subscribed. The notification does not name it. */
     site: isUsed(notification, 'url') ? new URL(notification.url!).host : 'Your site',
@@ -165,15 +158,10 @@ export function shownOn(platform: Platform, notification: SendRequest) {
     timestamp: used('timestamp'),
     /** Sentences: first what is not shown, then what else the platform does with it. */
     remarks: [
-      ...remarks.flatMap((remark) => ('ignored' in remark ? [remark.ignored] : [])),
-      ...remarks.flatMap((remark) => ('shown' in remark ? [remark.shown] : [])),
+      ...given.flatMap((name) => remarkOn(name)?.ignored ?? []),
+      ...given.flatMap((name) => remarkOn(name)?.shown ?? []),
     ],
   };
-}
-
-function remarkOn(platform: Platform, name: ContentName) {
-  const text: FieldText = fieldTexts[name];
-  return text.preview?.[platform];
 }
 
 /** Whether the notification has the field, with a value that can have an effect. */

@@ -1,18 +1,15 @@
 import { createContext, type ReactNode, useContext } from 'react';
 import type { ProjectResult } from '../../contract/wire/project-result.ts';
-import { includes, routes } from '../../contract/wire/routes.ts';
 import type { ProjectClient } from '../../sdk/server/project-client.ts';
-import type { Place, ViewName } from './place.ts';
+import type { Place } from './place.ts';
 import type { useDraft } from './send/draft.ts';
-
-/** Whose key it is. */
-export type Access = ProjectResult['access'];
 
 /** What the person signed in with. It stays in memory: never in storage, cookies or the URL. */
 export interface SignedIn {
   readonly projectId: string;
   readonly key: string;
-  readonly access: Access;
+  /** Whose key it is. */
+  readonly access: ProjectResult['access'];
 }
 
 /** What is asked before something that cannot be undone. */
@@ -42,10 +39,14 @@ export interface Session extends SignedIn {
   /** Asks only if the draft would be lost. @param confirm the text of the button. */
   readonly guardDraft: (title: string, confirm: string, lose: () => void) => void;
   readonly signOut: () => void;
+  readonly place: Place;
+  readonly replacePlace: (to: Place) => void;
   /** The address of a view of the project, or of a notification. */
-  readonly href: (view: ViewName | { readonly notificationId: string }) => string;
-  /** What the key allows: the service refuses the rest, and the page does not offer it. */
-  readonly may: ReturnType<typeof rightsOf>;
+  readonly href: (view: Place['view'], notificationId?: string) => string;
+  /** The address of the list of notifications as it was left: the way back from one of them. */
+  readonly listHref: string;
+  /** Whether the key may call a route: what the service refuses, the page does not offer. */
+  readonly may: (route: 'send' | 'getUser' | 'removeUser') => boolean;
   /** The notification that is being written. */
   readonly writing: ReturnType<typeof useDraft>;
   /** The person's own user id, to which tests go. Undefined until it was asked for. */
@@ -60,16 +61,11 @@ export function useSession(): Session {
   return useContext(SessionContext)!;
 }
 
-export function rightsOf({ role }: Access) {
-  return {
-    send: includes(role, routes.send.role),
-    findUser: includes(role, routes.getUser.role),
-    removeUser: includes(role, routes.removeUser.role),
-  };
-}
-
 /** Whether the key allows a view, and this page has it. */
-export function isOffered({ view }: Pick<Place, 'view'>, { may, isLocal }: Session): boolean {
+export function isOffered(
+  view: Place['view'],
+  { may, isLocal }: Pick<Session, 'may' | 'isLocal'>,
+): boolean {
   if (view === 'local') return isLocal;
-  return view !== 'send' || may.send;
+  return view !== 'send' || may('send');
 }

@@ -10,19 +10,18 @@ import {
 } from '../../contract/wire/formats.ts';
 import { projectClient } from './calls.ts';
 import { bell, Icon } from './icons.tsx';
+import { placeOf } from './place.ts';
 import type { SignedIn } from './session.ts';
 import { Hint, Problem, submitting } from './view.tsx';
 
 interface SignInProps {
-  /** The project id in the URL. */
-  readonly projectId: string | undefined;
   /** Whether the service has refused the key that was used so far. */
   readonly isExpired: boolean;
   readonly onSignIn: (session: SignedIn) => void;
 }
 
 /** Asks for project and key, as password managers know it. */
-export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
+export function SignIn({ isExpired, onSignIn }: SignInProps) {
   const form = useRef<HTMLFormElement>(null);
   const [issues, setIssues] = useState<{ project?: string; key?: string }>({});
   const [error, setError] = useState<unknown>();
@@ -75,7 +74,7 @@ export function SignIn({ projectId, isExpired, onSignIn }: SignInProps) {
             label="Project"
             name="username"
             autoComplete="username"
-            defaultValue={projectId}
+            defaultValue={placeOf(location.hash)?.projectId}
             error={issues.project}
           />
           <TextInput

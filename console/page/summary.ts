@@ -10,25 +10,13 @@ import {
   needsAttention,
   type OutcomeWord,
 } from '../../contract/wording/delivery-verdict.ts';
-import { dateText, monthEndText } from './format.ts';
+import { dateText, dayMs, monthEndText } from './format.ts';
 
 /** What the overview says of a project and the latest of its notifications. */
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Tests are in no rate and no notice. */
 export function withoutTests(list: NotificationList): NotificationList {
   return { ...list, notifications: list.notifications.filter(({ test }) => !test) };
-}
-
-/**
- * The broadcasts whose counts tell the audience of that time, the oldest first: to everyone without a condition,
- * and attempted for everyone.
- */
-export function completeBroadcasts(list: NotificationList): readonly NotificationResult[] {
-  const isComplete = ({ audience, status, unreached }: NotificationResult) =>
-    audience === 'everyone' && status === 'sent' && unreached === undefined;
-  return list.notifications.filter(isComplete).reverse();
 }
 
 /** The last broadcasts that have ended and had an audience, the oldest first. */
@@ -38,32 +26,26 @@ export function lastBroadcasts(list: NotificationList, most: number) {
   return list.notifications.filter(hasEnded).slice(0, most).reverse();
 }
 
-/** Subscribers after a broadcast: it removes those that are gone. */
-export function audienceAfter({ attempted, removed }: NotificationResult): number {
-  return attempted - removed;
-}
-
 /**
- * By how many the subscribers have grown since the last broadcast that is 30 days old, or else 7 days.
- * Undefined if none is that old.
+ * By how many the subscribers have grown since the last broadcast that is 30 days old, or else 7 days. Only one that was
+ * attempted for everyone tells how many there were. Undefined if none is that old.
  */
 export function growthOf(
-  list: NotificationList,
+  { notifications }: NotificationList,
   subscribers: number,
   nowMs: number,
-): { readonly text: string; readonly isMore: boolean; readonly since: string } | undefined {
-  const broadcasts = completeBroadcasts(list);
+): { readonly growth: number; readonly since: string } | undefined {
+  const broadcasts = notifications.filter(
+    ({ audience, status, unreached }) =>
+      audience === 'everyone' && status === 'sent' && unreached === undefined,
+  );
   const [then] = [30, 7].flatMap(
-    (days) => broadcasts.findLast(({ sentAt }) => Date.parse(sentAt) <= nowMs - days * dayMs) ?? [],
+    (days) => broadcasts.find(({ sentAt }) => Date.parse(sentAt) <= nowMs - days * dayMs) ?? [],
   );
   if (then === undefined) return undefined;
-  const growth = subscribers - audienceAfter(then);
-  const sign = growth > 0 ? '+' : growth < 0 ? '−' : '±';
-  return {
-    text: `${sign}${countText(Math.abs(growth))}`,
-    isMore: growth > 0,
-    since: dateText(then.sentAt, nowMs),
-  };
+  // It removed those that were gone.
+  const growth = subscribers - (then.attempted - then.removed);
+  return { growth, since: dateText(then.sentAt, nowMs) };
 }
 
 /**

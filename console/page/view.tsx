@@ -49,8 +49,8 @@ type Children = { readonly children: ReactNode };
 
 interface ViewProps extends Children {
   readonly title: string;
-  /** The link above the title. */
-  readonly parent?: { readonly text: string; readonly href: string };
+  /** Whether a link above the title leads to the notifications. */
+  readonly isInList?: boolean;
   /** Below the title. */
   readonly meta?: ReactNode;
   readonly actions?: ReactNode;
@@ -60,8 +60,8 @@ interface ViewProps extends Children {
 let hasShownView = false;
 
 /** A view: its heading gets the focus when the view is opened, so that a screen reader reads it. */
-export function View({ title, parent, meta, actions, children }: ViewProps) {
-  const { projectId } = useSession();
+export function View({ title, isInList, meta, actions, children }: ViewProps) {
+  const { projectId, listHref } = useSession();
   const element = useRef<HTMLHeadingElement>(null);
   // Before the person can type or press anything in the view.
   useLayoutEffect(() => {
@@ -76,10 +76,10 @@ export function View({ title, parent, meta, actions, children }: ViewProps) {
   }, [title, projectId]);
   return (
     <>
-      {parent && (
-        <Anchor href={parent.href} c="var(--faint)" fz="hint" display="inline-flex" mb={6}>
+      {isInList && (
+        <Anchor href={listHref} c="var(--faint)" fz="hint" display="inline-flex" mb={6}>
           <Icon name="left" />
-          &nbsp;{parent.text}
+          &nbsp;Notifications
         </Anchor>
       )}
       <Group align="start" gap="sm" mih={36} mb={{ base: 'md', sm: 'xl' }}>
@@ -97,7 +97,7 @@ export function View({ title, parent, meta, actions, children }: ViewProps) {
 }
 
 interface CardProps extends Children {
-  readonly title: ReactNode;
+  readonly title: string;
   /** Beside the title. */
   readonly aside?: ReactNode;
   /** Whether the content reaches to the edges. */
@@ -140,15 +140,8 @@ export const Round = ({ tone, children }: { tone?: Tone; children: ReactNode }) 
 );
 
 /** An entry of a list: what it is, and what can be done. */
-export const Row = ({ name, children }: { name?: string; children: ReactNode }) => (
-  <Group
-    component="li"
-    justify="space-between"
-    gap="0.5rem 0.875rem"
-    py={14}
-    className="row"
-    data-name={name}
-  >
+export const Row = ({ children }: Children) => (
+  <Group component="li" justify="space-between" gap="0.5rem 0.875rem" py={14} className="row">
     {children}
   </Group>
 );
@@ -169,14 +162,14 @@ interface DisclosureProps extends Children {
   readonly title: string;
   /** Beside the title: what is inside. */
   readonly hint?: string;
+  /** At first. */
   readonly isOpen?: boolean;
-  readonly onToggle?: (isOpen: boolean) => void;
 }
 
 /** What is not needed every time, behind its name. */
-export function Disclosure({ title, hint, isOpen, onToggle, children }: DisclosureProps) {
+export function Disclosure({ title, hint, isOpen, children }: DisclosureProps) {
   return (
-    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
+    <details open={isOpen}>
       <Flex component="summary" gap={10} align="center" style={{ cursor: 'pointer' }}>
         <Title order={2}>{title}</Title>
         <Hint flex={1}>{hint}</Hint>
@@ -191,9 +184,7 @@ export function Disclosure({ title, hint, isOpen, onToggle, children }: Disclosu
 export class Boundary extends Component<Children, { readonly error?: unknown }> {
   override state: { readonly error?: unknown } = {};
 
-  static getDerivedStateFromError(error: unknown) {
-    return { error };
-  }
+  static getDerivedStateFromError = (error: unknown) => ({ error });
 
   override render(): ReactNode {
     const { error } = this.state;
@@ -277,10 +268,10 @@ export const Copied = ({ text, what, isCode }: CopiedProps) => (
   </Group>
 );
 
-/** How long ago it was; the exact time on hover. @param at RFC 3339. @param style `long`: in whole words. */
-export const Time = ({ at, style = 'short' }: { at: string; style?: 'short' | 'long' }) => (
+/** How long ago it was; the exact time on hover. @param at RFC 3339. */
+export const Time = ({ at }: { at: string }) => (
   <time dateTime={at} title={timeText(at, 'long')}>
-    {agoText(at, Date.now(), style)}
+    {agoText(at, Date.now())}
   </time>
 );
 
@@ -312,7 +303,7 @@ export function Choice<Value extends string>({
 }
 
 interface StepProps extends Children {
-  /** From 0. */
+  /** From 0. Beyond the last one: at the last one. */
   readonly at: number;
   readonly of: number;
   /** Such as `recipient`. */
@@ -321,7 +312,8 @@ interface StepProps extends Children {
 }
 
 /** Goes through entries: `‹ ada, 2 of 240 ›`. */
-export const Step = ({ at, of, what, onStep, children }: StepProps) => {
+export const Step = ({ of, what, onStep, children, ...props }: StepProps) => {
+  const at = Math.min(props.at, of - 1);
   const step = (name: string, icon: IconName, to: number) => {
     const isThere = to >= 0 && to < of;
     return (

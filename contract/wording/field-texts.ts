@@ -30,7 +30,9 @@ export const browserColumns = [
 export type Platform = 'desktop' | 'android' | 'iphone';
 
 /** What a platform does with a field, in a sentence. */
-type Remark = { readonly ignored: string } | { readonly shown: string };
+type Remark =
+  | { readonly ignored: string; readonly shown?: never }
+  | { readonly shown: string; readonly ignored?: never };
 
 interface SeenByBrowsers {
   /** What the field does, by `browserColumns`. */

@@ -1,4 +1,5 @@
 import { CarillonError } from '../common/error.ts';
+import { readHistory } from '../common/history.ts';
 import { requireMatch } from '../common/option-checks.ts';
 import {
   announce,
@@ -70,6 +71,7 @@ export function init(options: CarillonOptions): CarillonClient {
   let chosen: SignedChoice['channels'];
   /** Ends the wait for an answer to the browser's question. */
   let endQuestion = () => {};
+  let lastState: Promise<unknown> = Promise.resolve();
 
   /** What the browser has at the scope, and what the SDK has stored. */
   async function look(): Promise<Found> {
@@ -237,25 +239,30 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   const members = {
-    async state(): Promise<PushState> {
-      const [usable, stored] = await look().catch((): Found => []);
-      const [kind] = reason ? (['none'] as const) : await worker(stored);
-      const permission = await members.permission();
-      const subscribed =
-        Boolean(usable) &&
-        (stored ?? project).projectId === project.projectId &&
-        kind === 'carillon';
-      const { userId, channels } = registrationFrom(stored).choice;
-      return {
-        supported: !reason,
-        reason,
-        permission,
-        subscribed,
-        worker: kind,
-        lost: Boolean(stored) && !(subscribed && permission === 'granted'),
-        userId: userId ?? undefined,
-        channels: channels ?? [],
-      };
+    state(): Promise<PushState> {
+      // One after another, because an older one that is told later would replace the newer one.
+      const state = lastState.then(async () => {
+        const [usable, stored] = await look().catch((): Found => []);
+        const [kind] = reason ? (['none'] as const) : await worker(stored);
+        const permission = await members.permission();
+        const subscribed =
+          Boolean(usable) &&
+          (stored ?? project).projectId === project.projectId &&
+          kind === 'carillon';
+        const { userId, channels } = registrationFrom(stored).choice;
+        return {
+          supported: !reason,
+          reason,
+          permission,
+          subscribed,
+          worker: kind,
+          lost: Boolean(stored) && !(subscribed && permission === 'granted'),
+          userId: userId ?? undefined,
+          channels: channels ?? [],
+        };
+      });
+      lastState = state;
+      return state;
     },
 
     async permission(): Promise<PushState['permission']> {
@@ -326,6 +333,12 @@ export function init(options: CarillonOptions): CarillonClient {
 
     // Undefined would change nothing.
     setChannels: (channels: readonly string[]) => change({ channels: channels ?? [''] }),
+
+    async history() {
+      const [, stored] = await look();
+      const { userId } = registrationFrom(stored).choice;
+      return (await readHistory(scope, userId)).slice(0, project.history);
+    },
 
     async close(given: CloseOptions) {
       const { tag, id } = readCloseOptions(given);

@@ -410,11 +410,11 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     expect(rows[4]!.title).toBeGreaterThanOrEqual(30);
 
     await openNotification(partly);
-    for (const [reason, ...texts] of [
-      ['unavailable', 'A push service was down', 'It returned errors', 'Send again…'],
-      ['too_large', 'Too large for a push service', 'bytes fit everywhere', 'Edit a copy'],
+    for (const [row, ...texts] of [
+      ['1', 'A push service was down', 'It returned errors', 'Send again…'],
+      ['2', 'Too large for a push service', 'bytes fit everywhere', 'Edit a copy'],
     ]) {
-      for (const text of texts) await tab.expectText(`[data-name=${reason}]`, text);
+      for (const text of texts) await tab.expectText(`#reasons li:nth-child(${row})`, text);
     }
   });
 
@@ -502,6 +502,16 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     await tab.expectText('#searched', '1 match in 5,000 notifications');
     // The newest ones.
     expect(reads).toBeLessThanOrEqual(52);
+    await page.type('[type=search]', ' of all');
+    await tab.expectText('main', 'No match in 5,000 notifications');
+    await tab.click('button', 'Clear filters');
+    await tab.expectText('tbody', many[0]!.title);
+  });
+
+  test('of a notification that is not there, the reason is said', async () => {
+    await open();
+    await tab.go(`#/projects/${projectId}/notifications/no-such-id`);
+    await tab.expectText('[role=alert]', 'It may no longer be kept');
   });
 
   test.each([

@@ -135,34 +135,6 @@ describeWith('firefox', 'the console in Firefox', (executablePath) => {
     await tab.expectText('tbody tr', 'Stopped');
   });
 
-  test('the list is searched and filtered, older pages are loaded, and an id is opened', async () => {
-    const project = await stack.newProject('long-list', { rateLimitPerMinute: 1000 });
-    const send = (title: string) => stack.send(project, { title, userIds: ['nobody'] });
-    const { id } = await send('A needle');
-    for (let sent = 0; sent < 100; sent += 20) {
-      await Promise.all(Array.from({ length: 20 }, () => send('Hay')));
-    }
-    await stack.send(project, { title: 'To all' });
-    await tab.openView(project, '/notifications');
-    await tab.type('Search titles, texts, dates and ids', 'needle');
-    await tab.expectText('main', 'No match in 100 notifications');
-    await tab.click('button', 'Search older');
-    await tab.expectText('#searched', '1 match in 102 notifications');
-    await tab.expectText('tbody', 'A needle');
-    await tab.type('Search titles, texts, dates and ids', 'no such title');
-    await tab.click('button', 'Clear filters');
-    await tab.page.select('[aria-label=Audience]', 'all');
-    await tab.expectText('#searched', '1 match in 102 notifications');
-    await tab.expectText('tbody', 'To all');
-
-    await tab.openView(project, `/notifications?search=${id}`);
-    await tab.click('button', 'Search older');
-    await tab.click('link', 'A needle');
-    await tab.expectView('A needle');
-    await tab.openView(project, '/notifications/no-such-id');
-    await tab.expectText('[role=alert]', 'It may no longer be kept');
-  });
-
   test('simulated browsers subscribe at a click, until the limit, and show what is sent', async () => {
     const project = await stack.newProject('simulated', { subscriberCap: 60 });
     await tab.openView(project, '/local');

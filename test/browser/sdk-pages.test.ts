@@ -82,6 +82,40 @@ describeWithSdk('pages with the SDK in Firefox', (session) => {
     expect(await events()).toHaveLength(length);
   });
 
+  test('of states that are read at once, the last one told is the newest', async () => {
+    const { tab } = await session.subscribedTab('ada');
+    const told = await tab.page.evaluate(async () => {
+      await push.ready;
+      const { getSubscription } = PushManager.prototype;
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const found: boolean[] = [];
+      const read = () => push.state().then(({ subscribed }) => found.push(subscribed));
+      let first: Promise<unknown> | undefined;
+      // The first state is slow: the visitor unsubscribes meanwhile.
+      await new Promise<void>((resolve) => {
+        PushManager.prototype.getSubscription = async function () {
+          PushManager.prototype.getSubscription = getSubscription;
+          const subscription = await getSubscription.call(this);
+          resolve();
+          await released;
+          return subscription;
+        };
+        first = read();
+      });
+      await push.unsubscribe();
+      const second = read();
+      // Takes longer than a state.
+      for (let reads = 0; reads < 5; reads++) await push.subscription();
+      release();
+      await Promise.all([first, second]);
+      return found;
+    });
+    expect(told.at(-1)).toBe(false);
+  });
+
   test('deviceId() is the id under which the service lists this browser', async () => {
     const { project, tab, endpoint } = await session.subscribedTab('ada');
     await session.stack.subscribe(project, 'ada');

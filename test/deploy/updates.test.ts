@@ -181,7 +181,7 @@ test('a stage is another stack, with settings of its own and without the domain 
   await aws.deploy(sharedAssembly);
   Object.assign(aws.cloudFormation.find('Carillon')!.template.Resources, { Domain });
 
-  operator.useApp('npx tsx bin/app.ts');
+  operator.useAppWithoutCode();
   aws.facts.executions = 10;
   const stage = 'npm run -s deploy -- --stage eu --yes --project my-shop';
   const refused = await operator.run(stage);

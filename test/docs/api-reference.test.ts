@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { withSettings } from '../../bin/generate.ts';
 import { llmsText } from '../../bin/llms.ts';
 import { defaultLimits, limits } from '../../contract/wire/limits.ts';
 import { pushServiceHosts } from '../../contract/wire/push-services.ts';
@@ -77,6 +78,12 @@ test.each(generatedDocuments)(
     expect(document).toBe(withGeneratedBlocks(document));
   },
 );
+
+test('docs/deploy.md has the settings and their comments: npm run api-docs writes them', () => {
+  const document = readFileSync('docs/deploy.md', 'utf8');
+  expect(document).toBe(withSettings(document));
+  for (const name of ['stage', 'vpc']) expect(document).toContain(`| \`${name}\` |`);
+});
 
 test('llms.txt has what the documents say, in less than 300 lines: npm run api-docs writes it', () => {
   const text = readFileSync('llms.txt', 'utf8');

@@ -2,6 +2,8 @@ import type { Recipe } from './recipe.ts';
 
 /** The smallest app of a framework that works offline. */
 interface App {
+  /** Packages besides those of the recipe, with their versions. */
+  readonly packages: readonly string[];
   /** What a build needs besides the packages of the recipe. */
   files(page: Page, lines: Recipe['lines']): Readonly<Record<string, string>>;
   /** A program of the packages, with its arguments. */
@@ -47,6 +49,7 @@ const angularOptions = {
 /** By the name in the table of docs/sdk.md. */
 export const apps: Readonly<Record<string, App>> = {
   'vite-plugin-pwa, generateSW': {
+    packages: ['vite@8.3.8'],
     files: (page, lines) => ({
       ...vitePage(page),
       'vite.config.ts': viteConfig(lines['vite.config.ts']!),
@@ -56,6 +59,7 @@ export const apps: Readonly<Record<string, App>> = {
   },
 
   'vite-plugin-pwa, injectManifest': {
+    packages: ['vite@8.3.8', 'workbox-precaching@7.4.1'],
     files: (page, lines) => ({
       ...vitePage(page),
       'vite.config.ts': viteConfig(
@@ -71,6 +75,12 @@ precacheAndRoute(self.__WB_MANIFEST);`,
   },
 
   SvelteKit: {
+    packages: [
+      '@sveltejs/adapter-static@3.0.10',
+      '@sveltejs/vite-plugin-svelte@7.3.1',
+      'svelte@5.57.3',
+      'vite@8.3.8',
+    ],
     files: ({ heading, script }, lines) => ({
       'vite.config.ts': `
 import { sveltekit } from '@sveltejs/kit/vite';
@@ -110,6 +120,14 @@ self.addEventListener('fetch', (event) => {
   },
 
   'Serwist with Next.js': {
+    packages: [
+      'react@19.3.1',
+      'react-dom@19.3.1',
+      '@serwist/next@9.5.13',
+      'typescript@6.0.3',
+      '@types/node@26.6.6',
+      '@types/react@19.3.0',
+    ],
     files: ({ heading, script }, lines) => ({
       'next.config.mjs': `
 import withSerwist from '@serwist/next';
@@ -139,6 +157,18 @@ new Serwist({ precacheEntries: self.__SW_MANIFEST }).addEventListeners();`,
   },
 
   Angular: {
+    packages: [
+      '@angular/cli@22.2.6',
+      '@angular/build@22.2.6',
+      '@angular/common@22.2.0',
+      '@angular/compiler@22.2.0',
+      '@angular/compiler-cli@22.2.0',
+      '@angular/platform-browser@22.2.0',
+      '@angular/service-worker@22.2.0',
+      'rxjs@7.8.2',
+      'tslib@2.8.1',
+      'typescript@6.0.3',
+    ],
     files: ({ heading, script }, lines) => ({
       'angular.json': JSON.stringify({
         version: 1,

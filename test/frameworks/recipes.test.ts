@@ -34,7 +34,7 @@ describeWithSdk('the recipes of docs/sdk.md, with the packages of npm', (session
     const { packages, lines, copyTo, serviceWorker } = recipes.get(framework)!;
     const app = apps[framework]!;
     const env = app.needsDeployedNode ? await withDeployedNode() : process.env;
-    const { folder, run } = await installApp([...packages, carillon.tarball], env);
+    const { folder, run } = await installApp([...packages, ...app.packages, carillon.tarball], env);
     session.closeLater(async () => folder.remove());
     if (copyTo !== undefined) {
       mkdirSync(join(folder.path, copyTo), { recursive: true });

@@ -23,10 +23,10 @@ describeWithSdk('the routers of docs/sdk.md, with the packages of npm', (session
   test.each(readRouters())(
     '$name shows the URL of a click without loading the page',
     async ({ name, packages, navigate }) => {
-      const { base, files, build, output } = routerApps[name]!;
+      const { base, packages: others, files, build, output } = routerApps[name]!;
       const { stack } = session;
       const project = await stack.newProject();
-      const { folder, run } = await installApp([...packages, carillon.tarball]);
+      const { folder, run } = await installApp([...packages, ...others, carillon.tarball]);
       session.closeLater(async () => folder.remove());
       const worker = `${base}/carillon-sw.js`;
       const subscribing = documentedScript(stack.baseUrl, project).replace(

@@ -4,6 +4,8 @@ import { codeIn } from '../fixtures/documented-example.ts';
 /** The smallest app of a router: a page at its base, and one for each chat. */
 export interface RouterApp {
   readonly base: string;
+  /** Packages besides the router, with their versions. */
+  readonly packages: readonly string[];
   /**
    * @param script subscribes in a click on the button `notify`, and exports `listen(navigate)`.
    * @param navigate an expression of `router` and `path`.
@@ -27,6 +29,7 @@ const vitePage = (base: string, script: string, main: string) => ({
 export const routerApps: Readonly<Record<string, RouterApp>> = {
   'React Router': {
     base: '/shop',
+    packages: ['react@19.3.1', 'react-dom@19.3.1', 'vite@8.4.0'],
     files: (script, navigate) =>
       vitePage(
         '/shop',
@@ -50,6 +53,7 @@ listen((path) => ${navigate});`,
 
   'Vue Router': {
     base: '',
+    packages: ['vue@3.5.45', 'vite@8.4.0'],
     files: (script, navigate) =>
       vitePage(
         '',
@@ -71,6 +75,7 @@ listen((path) => ${navigate});`,
 
   'Next.js': {
     base: '',
+    packages: ['react@19.3.1', 'react-dom@19.3.1'],
     files: (script, navigate) => ({
       'next.config.mjs': `export default { output: 'export' };`,
       'main.js': script,
@@ -98,7 +103,7 @@ export default async ({ params }) => <h1>Chat {(await params).id}</h1>;`,
 
 const row = /^\| ([^|]+) \| ((?:`[^`]+` ?)+) \| `(router\.[^`]+)` \|/gm;
 
-/** Reads the table of routers: packages with their versions, and the expression that navigates. */
+/** Reads the table of routers: the router's package with its version, and the expression that navigates. */
 export function readRouters() {
   const document = readFileSync('docs/sdk.md', 'utf8');
   return [...document.matchAll(row)].map(([, name, packages, navigate]) => ({

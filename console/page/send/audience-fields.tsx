@@ -4,7 +4,6 @@ import {
   Chip,
   Group,
   Input,
-  NativeSelect,
   Radio,
   SimpleGrid,
   Stack,
@@ -16,7 +15,11 @@ import { countOf, countText } from '../../../contract/text/text.ts';
 import { channelPattern } from '../../../contract/wire/formats.ts';
 import { canonicalTag, lookupTag } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
-import { type AudienceCounts, byCount } from '../../../contract/wire/project-result.ts';
+import {
+  type AudienceCounts,
+  byCount,
+  type ProjectResult,
+} from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';
 import { useProject } from '../calls.ts';
 import { estimateText } from '../format.ts';
@@ -27,7 +30,6 @@ import { readTable } from './recipients.ts';
 import { fieldId, SendField, useIssue } from './send-field.tsx';
 import {
   type AudienceChoice,
-  fields,
   linesOf,
   namesIn,
   oddUserIds,
@@ -122,12 +124,9 @@ function Conditions() {
     found !== undefined && sample ? estimateText(found, sample.subscribers, subscribers) : '';
   const counts = new Map(byCount(sample?.channels ?? {}).slice(0, mostChips));
   const channels = [...new Set([...counts.keys(), ...chosen])];
-  const counted = Object.entries(sample?.seenWithinDays ?? {}).map(([days, found]) => ({
-    value: days,
-    label: `Within ${days} days (${size(found)})`,
-  }));
-  const days = form.seenWithinDays;
-  const isOther = days !== '' && counted.every(({ value }) => value !== days);
+  const visits = Object.entries(sample?.seenWithinDays ?? {}).map(
+    ([days, found]) => [days, `Within ${days} days (${size(found)})`] as const,
+  );
   const issue = useIssue('channels');
   return (
     <>
@@ -150,17 +149,9 @@ function Conditions() {
           </Group>
         </Chip.Group>
       </Input.Wrapper>
-      <NativeSelect
-        id={fieldId('seenWithinDays')}
-        label={fields.seenWithinDays.label}
-        error={useIssue('seenWithinDays')}
-        value={days}
-        onChange={(event) => change({ seenWithinDays: event.currentTarget.value })}
-        data={[
-          { value: '', label: 'Any time' },
-          ...counted,
-          ...(isOther ? [{ value: days, label: `Within ${countOf(Number(days), 'day')}` }] : []),
-        ]}
+      <SendField
+        name="seenWithinDays"
+        choices={{ '': 'Any time', ...Object.fromEntries(visits) }}
       />
       {namesIn('Only some of them')
         .filter((name) => name !== 'channels' && name !== 'seenWithinDays')
@@ -222,8 +213,7 @@ export interface AudienceSize {
 /** The size of the form's audience, as far as project and sample tell it. */
 export function audienceSize(
   form: SendForm,
-  subscribers: number | undefined,
-  sample: AudienceCounts | undefined,
+  { subscribers, sample }: Partial<Pick<ProjectResult, 'subscribers' | 'sample'>> = {},
 ): AudienceSize {
   if (form.to === 'users') {
     const { recipients, idName } = readTable(form.recipients);

@@ -5,9 +5,7 @@ import type { NotificationList, SendRequest } from '../../../contract/wire/notif
 import { audienceText } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import type { ProjectClient } from '../../../sdk/server/project-client.ts';
-import { capitalized, timeText } from '../format.ts';
-import { afterPauses } from '../pauses.ts';
-import { doubtStorage, stored } from './doubts.ts';
+import { capitalized, dayMs, timeText } from '../format.ts';
 import { emptySendForm, firstForm, readSendForm, type SendForm, whomText } from './send-form.ts';
 
 /**
@@ -34,8 +32,6 @@ function newDraft(form: SendForm, { earlier, copyOf }: Partial<Draft> = {}): Dra
   const id = crypto.randomUUID();
   return { id, form, ...(earlier && { earlier }), ...(copyOf && { copyOf }) };
 }
-
-const dayMs = 24 * 60 * 60_000;
 
 /**
  * Who has an earlier one like it: as it is known of the draft, until title and text of a copy have become others; or
@@ -67,14 +63,6 @@ export function lossText(draft: Draft): string {
     ? `${named} is lost.`
     : `${mayHave(draft)}. Without the draft, nobody can find out.`;
 }
-
-/** Whether a repetition under the same key still finds out what became of the draft. With an hour for clocks. */
-export function canFindOut({ attemptedAt = 0 }: Draft, nowMs: number): boolean {
-  return nowMs - attemptedAt < (limits.idempotencyHours - 1) * 60 * 60_000;
-}
-
-/** Of a draft whose key was used for another text. */
-const copyText = 'A copy of this draft has gone out from another tab';
 
 /**
  * Whether an error says that nothing was sent. A gateway's 5xx has a cause; the service's own `unavailable` has none,
@@ -111,6 +99,54 @@ function readDraft({ form, ...draft }: Draft): Draft {
   return { ...draft, form: Object.fromEntries(known) as SendForm };
 }
 
+const doubtPrefix = 'carillon doubt ';
+
+/**
+ * Drafts whose outcome nobody knows outlive their tab: they are in the storage of the browser until it is found out,
+ * for a day at most. They are encrypted with the key that sends them: nobody else at this computer can read what it
+ * was, to whom, or from whom. Without a storage they live as long as their tab.
+ */
+function doubtStorage(key: string) {
+  const bytes = new TextEncoder().encode(doubtPrefix + key);
+  const cipher = crypto.subtle
+    .digest('SHA-256', bytes)
+    .then((hash) => crypto.subtle.importKey('raw', hash, 'AES-GCM', false, ['encrypt', 'decrypt']));
+  async function decrypted(name: string): Promise<Draft | undefined> {
+    const [endsAt, iv, data] = JSON.parse(localStorage.getItem(name)!);
+    if (endsAt < Date.now()) return localStorage.removeItem(name) as undefined;
+    const use = { name: 'AES-GCM', iv: new Uint8Array(iv) };
+    const text = await crypto.subtle.decrypt(use, await cipher, new Uint8Array(data));
+    return JSON.parse(new TextDecoder().decode(text));
+  }
+  return {
+    async write(draft: Draft): Promise<void> {
+      const iv = crypto.getRandomValues(new Uint8Array(12));
+      const text = new TextEncoder().encode(JSON.stringify(draft));
+      const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, await cipher, text);
+      const endsAt = draft.attemptedAt! + limits.idempotencyHours * 60 * 60_000;
+      const entry = JSON.stringify([endsAt, [...iv], [...new Uint8Array(data)]]);
+      stored(() => localStorage.setItem(doubtPrefix + draft.id, entry));
+    },
+    erase: (id: string) => stored(() => localStorage.removeItem(doubtPrefix + id)),
+    /** Those that this key has sent. What it cannot read is of another key. */
+    async read(): Promise<readonly Draft[]> {
+      const names = stored(() => Object.keys(localStorage)) ?? [];
+      const ours = names.filter((name) => name.startsWith(doubtPrefix));
+      const found = await Promise.all(ours.map((name) => decrypted(name).catch(() => undefined)));
+      return found.filter((draft) => draft !== undefined);
+    },
+  };
+}
+
+/** What a storage gives. Undefined where the browser allows none, or it is full. */
+function stored<Result>(use: () => Result): Result | undefined {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
+}
+
 interface DraftOptions {
   /** Whose draft it is: project and member. Another key never sees it. */
   readonly owner: string;
@@ -124,7 +160,7 @@ interface DraftOptions {
 /** The draft of who is signed in, and what can be done with it. */
 export function useDraft({ owner, key, client, isLocal, queries, onSent }: DraftOptions) {
   const [storage] = useState(() => draftStorage(owner));
-  const [doubts] = useState(() => doubtStorage<Draft>(key));
+  const [doubts] = useState(() => doubtStorage(key));
   const [first] = useState(() => firstForm(isLocal));
   const [draft, setDraft] = useState(() => storage.read() ?? newDraft(first));
   // A request outlives the render that began it.
@@ -147,10 +183,11 @@ export function useDraft({ owner, key, client, isLocal, queries, onSent }: Draft
   }, []);
   const send = useMutation(
     {
-      mutationFn: async ({ draft }: Attempt) => {
+      // A repetition: an earlier request may have gone out.
+      mutationFn: async ({ draft }: { draft: Draft; isRepetition: boolean }) => {
         await doubts.write(draft);
         const options = { idempotencyKey: draft.id, respondAsync: true };
-        return afterPauses('request_in_progress', () => client.send(draft.request!, options));
+        return client.send(draft.request!, options);
       },
       onSuccess: ({ id: notificationId }, { draft: { id } }) => {
         if (current.current?.id !== id) return;
@@ -160,9 +197,9 @@ export function useDraft({ owner, key, client, isLocal, queries, onSent }: Draft
       onError: (error, { draft: { attemptedAt, request, ...draft }, isRepetition }) => {
         if (!saysNothingSent(error, isRepetition) || current.current?.id !== draft.id) return;
         const { code } = error as CarillonError;
-        const isCopied = code === 'idempotency_key_reused';
-        if (code === 'unavailable') keep({ ...draft, isKept: true });
-        else keep(newDraft(draft.form, isCopied ? { earlier: copyText } : draft));
+        const earlier = 'A copy of this draft has gone out from another tab';
+        const from = code === 'idempotency_key_reused' ? { earlier } : draft;
+        keep(code === 'unavailable' ? { ...draft, isKept: true } : newDraft(draft.form, from));
       },
     },
     queries,
@@ -203,10 +240,4 @@ export function useDraft({ owner, key, client, isLocal, queries, onSent }: Draft
       storage.erase();
     },
   };
-}
-
-interface Attempt {
-  readonly draft: Draft;
-  /** Whether an earlier request may have gone out. */
-  readonly isRepetition: boolean;
 }

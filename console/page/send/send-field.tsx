@@ -21,7 +21,6 @@ import { useSession } from '../session.ts';
 import { Hint } from '../view.tsx';
 import {
   type ButtonForm,
-  buttonFields,
   emptyButton,
   emptyTranslation,
   fieldAt,
@@ -70,22 +69,23 @@ export function fieldId(path: string): string {
 
 /** Fields that belong together. */
 export const Fields = ({ legend, children }: { legend: string; children: ReactNode }) => (
-  <Box component="fieldset" m={0} p={0} bd={0} miw={0} w="100%">
+  <fieldset>
     <Text component="legend" fw={500} mb="xs">
       {legend}
     </Text>
     <Stack>{children}</Stack>
-  </Box>
+  </fieldset>
 );
 
 /** The control of a field of send, as the table of fields describes it. */
-export function SendField({ name }: { readonly name: FieldName }) {
+export function SendField({ name, choices }: { name: FieldName; choices?: Choices }) {
   const { draft, change } = useSession().writing;
   const { label, hint } = fields[name];
   const issue = useIssue(name);
   const { translations, actions, [name]: value } = draft.form;
   if (typeof value === 'string') {
-    return <TextField path={name} value={value} onChange={(text) => change({ [name]: text })} />;
+    const set = (text: string) => change({ [name]: text });
+    return <TextField path={name} value={value} onChange={set} choices={choices} />;
   }
   if (name === 'translations') return <TranslationFields entries={translations} />;
   if (typeof value !== 'boolean') return <ButtonFields entries={actions} />;
@@ -101,19 +101,24 @@ export function SendField({ name }: { readonly name: FieldName }) {
   );
 }
 
+type Choices = Readonly<Record<string, string>>;
+
 interface TextFieldProps {
   /** Such as `actions[0].title`. */
   readonly path: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** In place of those of the field. */
+  readonly choices?: Choices | undefined;
 }
 
 const inputTypes: Readonly<Record<string, string>> = { url: 'url', time: 'datetime-local' };
 
 /** A field whose value is typed, or chosen from texts. */
-function TextField({ path, value, onChange }: TextFieldProps) {
-  const { label, hint, kind, max, format, lines, placeholder, choices, unit, isRequired } =
+function TextField({ path, value, onChange, ...given }: TextFieldProps) {
+  const { label, hint, kind, max, format, lines, placeholder, unit, isRequired, ...field } =
     fieldAt(path)!;
+  const choices = given.choices ?? field.choices;
   const isProse = kind === 'text';
   const used = isProse && format === undefined && `${[...value].length} of ${countText(max!)}`;
   const note = used || (kind === 'url' && !isRequired && 'optional');
@@ -134,9 +139,10 @@ function TextField({ path, value, onChange }: TextFieldProps) {
       onChange(event.currentTarget.value),
   };
   if (choices !== undefined) {
-    const known: Readonly<Record<string, string>> = { '': 'Default', ...choices };
-    const data = Object.entries({ ...known, [value]: known[value] ?? `${value} ${unit}` });
-    return <NativeSelect {...shared} data={data.map(([value, label]) => ({ value, label }))} />;
+    const known = new Map([['', 'Default'], ...Object.entries(choices)]);
+    known.set(value, known.get(value) ?? `${value} ${unit}`);
+    const data = Array.from(known, ([value, label]) => ({ value, label }));
+    return <NativeSelect {...shared} data={data} />;
   }
   const prose = { spellCheck: true, autoCapitalize: 'sentences', dir: 'auto' };
   const typed = { ...shared, pos: 'relative', placeholder, ...(isProse && prose) } as const;
@@ -158,7 +164,6 @@ interface EntriesProps<Entry> {
   readonly added: () => Entry;
   readonly addText: string;
   readonly legendOf: (entry: Entry, number: number) => string;
-  readonly removeText: (number: number) => string;
   /** The fields of an entry. */
   readonly children: (
     entry: Entry,
@@ -194,13 +199,14 @@ function Entries<Entry>({ name, entries, children, ...rest }: EntriesProps<Entry
             variant="subtle"
             color="bad"
             mr="auto"
+            aria-label={`Remove ${rest.legendOf(entry, index + 1)}`}
             onClick={() => {
               setAll(entries.toSpliced(index, 1));
               // The pressed button is gone.
               add.current!.focus();
             }}
           >
-            {rest.removeText(index + 1)}
+            Remove
           </Button>
         </Fields>
       ))}
@@ -234,7 +240,6 @@ function TranslationFields({ entries }: { readonly entries: readonly Translation
         added={() => emptyTranslation}
         addText="Add a language"
         legendOf={({ tag }) => (tag.trim() ? languageName(tag.trim()) : 'A language')}
-        removeText={() => 'Remove this language'}
       >
         {(entry, set, index) => (
           <>
@@ -267,9 +272,7 @@ function TranslationFields({ entries }: { readonly entries: readonly Translation
 }
 
 /** The name tells the buttons apart for the sender's own code. Who writes here need not know it. */
-const shownButtonFields = (Object.keys(buttonFields) as (keyof ButtonForm)[]).filter(
-  (name) => name !== 'action',
-);
+const shownButtonFields = ['title', 'url', 'icon'] as const;
 
 /** The buttons of the notification. */
 function ButtonFields({ entries }: { readonly entries: readonly ButtonForm[] }) {
@@ -282,7 +285,6 @@ function ButtonFields({ entries }: { readonly entries: readonly ButtonForm[] }) 
       added={() => ({ ...emptyButton, action: unused! })}
       addText="Add a button"
       legendOf={(_, number) => `Button ${number}`}
-      removeText={(number) => `Remove button ${number}`}
     >
       {(entry, set, index) =>
         shownButtonFields.map((name) => (

@@ -23,8 +23,6 @@ import { type FieldText, fieldTexts } from '../../../contract/wording/field-text
 import { timeText } from '../format.ts';
 import { readTable, tableIssue } from './recipients.ts';
 
-export type { Recipient } from './recipients.ts';
-
 /** The form of a send: its fields as the contract has them, the request that it makes, and the form of one that was sent. */
 
 /** A field of the form: what the contract's table says of it, and its texts. */
@@ -102,13 +100,13 @@ export function isIn(path: string, groups: readonly FieldGroup[]): boolean {
   return groups.flatMap(namesIn).some((name) => name === path.split(/[.[]/)[0]);
 }
 
-type ValueOf<Kind> = Kind extends 'flag'
-  ? boolean
-  : Kind extends 'list'
-    ? readonly ButtonForm[]
-    : Kind extends 'translations'
-      ? readonly TranslationForm[]
-      : string;
+/** By kind. Other fields have a text. */
+interface Values {
+  readonly flag: boolean;
+  readonly list: readonly ButtonForm[];
+  readonly translations: readonly TranslationForm[];
+}
+type ValueOf<Kind> = Kind extends keyof Values ? Values[Kind] : string;
 
 /**
  * Values of the form. A field of the contract without a row in the table does not compile. What was entered for one
@@ -240,18 +238,14 @@ export function usersField({ isPersonal }: SendForm): 'userIds' | 'recipients' {
   return isPersonal ? 'recipients' : 'userIds';
 }
 
-/** Whether the conditions of the form hold. */
-function isConditional({ to, isNarrowed }: SendForm): boolean {
-  return to === 'some' || (to === 'users' && isNarrowed);
-}
-
 /** Undefined for a field that is left out: a blank one, unless it must not be blank, and a default flag. */
 function memberOf(form: SendForm, name: FieldName): unknown {
   const { kind, blank } = fields[name];
   const { group } = sendFields[name];
   const value = form[name];
+  const isConditional = form.to === 'some' || (form.to === 'users' && form.isNarrowed);
   if (group === 'To' && (form.to !== 'users' || name !== usersField(form))) return undefined;
-  if (group === 'Only some of them' && !isConditional(form)) return undefined;
+  if (group === 'Only some of them' && !isConditional) return undefined;
   if (typeof value === 'boolean') return value === emptySendForm[name] ? undefined : value;
   if (typeof value !== 'string') {
     if (value.length === 0) return undefined;
@@ -270,9 +264,8 @@ function withAdvice({ path, message }: Issue, form: SendForm): Issue {
   const value = path.split(/[.[\]]+/).reduce<unknown>((at, step) => Object(at)[step], form);
   if (typeof value !== 'string') return { path, message };
   if (!hasVisibleCharacter(value)) return { path, message: blank };
-  if (kind === 'object' && jsonOf(value) === value)
-    return { path, message: 'is not JSON; check quotes and commas' };
-  return { path, message };
+  const isBroken = kind === 'object' && jsonOf(value) === value;
+  return { path, message: isBroken ? 'is not JSON; check quotes and commas' : message };
 }
 
 type SentContent = NotificationContent & Pick<NotificationResult, 'audience'>;
@@ -309,14 +302,18 @@ function textOf({ kind, choices, unit = '' }: FormField, value: unknown): string
   if (kind === 'flag') return value === true ? 'Yes' : 'No';
   if (kind === 'time') return timeText(String(value));
   if (kind === 'object') return JSON.stringify(value);
-  if (kind === 'list') return (value as readonly ButtonForm[]).map(buttonText).join(', ');
-  if (kind === 'translations') return Object.entries(Object(value)).map(translationText).join('; ');
+  if (kind === 'list') return (value as readonly ButtonForm[]).map(entryText).join('; ');
+  if (kind === 'translations') {
+    const texts = Object.entries<Partial<TranslationForm>>(Object(value)).map(
+      ([tag, one]) => `${languageName(tag)}: ${entryText(one)}`,
+    );
+    return texts.join('; ');
+  }
   return choices?.[String(value)] ?? [value, unit].join(' ').trimEnd();
 }
 
-function translationText([tag, one]: [string, unknown]): string {
-  const { title, body, url }: Partial<TranslationForm> = Object(one);
-  return `${languageName(tag)}: ${[title, body, url].filter((text) => text).join(', ')}`;
+function entryText({ title, body, url, icon }: Partial<ButtonForm & TranslationForm>): string {
+  return [title, body, url, icon].filter((text) => text).join(', ');
 }
 
 /** `German (de)`, for a tag that people may not know. */
@@ -327,11 +324,6 @@ export function languageName(tag: string): string {
   } catch {
     return tag;
   }
-}
-
-function buttonText({ title, url, icon }: Partial<ButtonForm>): string {
-  const details = [url, icon].filter((text) => text).join(', ');
-  return details === '' ? title! : `${title} (${details})`;
 }
 
 /** What is written of an entry. @param rows of its fields: those that must not be blank stay. */

@@ -15,6 +15,7 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
 import { canonicalTag, languagesOf } from '../../../contract/wire/languages.ts';
@@ -26,15 +27,16 @@ import { contentOf, type FieldGroup, fieldGroups } from '../../../contract/wire/
 import { deliveryVerdict } from '../../../contract/wording/delivery-verdict.ts';
 import { CarillonError } from '../../../sdk/common/error.ts';
 import { failureText, useNotifications, useProject } from '../calls.ts';
-import { CodeSample } from '../code-sample.tsx';
+import { codeSample, type SampleLanguage, sampleLanguages } from '../code-samples.ts';
 import { timeText } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import { subscribedUserId } from '../local-view.tsx';
 import { messageBytes, NotificationPreview, PlatformPreview } from '../preview.tsx';
 import { type Question, useSession } from '../session.ts';
-import { Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
+import { Choice, Copied, Disclosure, Hint, Problem, Step, submitting, View } from '../view.tsx';
 import { AudienceFields, type AudienceSize, audienceSize, sizeText } from './audience-fields.tsx';
-import { canFindOut, type Draft, earlierText, mayHave, saysNothingSent } from './draft.ts';
+import { type Draft, earlierText, mayHave, saysNothingSent } from './draft.ts';
+import type { Recipient } from './recipients.ts';
 import { Fields, IssuesContext, issueAt, SendField } from './send-field.tsx';
 import {
   emptySendForm,
@@ -43,7 +45,6 @@ import {
   isIn,
   languageName,
   namesIn,
-  type Recipient,
   readSendForm,
   type SendForm,
   usersField,
@@ -68,12 +69,12 @@ export function SendView() {
   const [index, setIndex] = useState(0);
   const [language, setLanguage] = useState(0);
   const recipients = notification.recipients ?? [];
-  const at = Math.min(index, Math.max(0, recipients.length - 1));
-  const recipient = recipients[at];
+  // A table may have become shorter.
+  const recipient = recipients[index] ?? recipients.at(-1);
   const shown = recipient
     ? rendered(notification, (recipient.values ?? {}) as Values)
     : notification;
-  const sizeOf = ({ project }: Known) => audienceSize(form, project?.subscribers, project?.sample);
+  const sizeOf = ({ project }: Known) => audienceSize(form, project);
   const reachOf = (known: Known) => (sizeOf(known).part ?? 0) * (known.project?.subscribers ?? 0);
   const known = { project, list: listed.data };
   const size = sizeOf(known);
@@ -81,7 +82,6 @@ export function SendView() {
   const wrong = form.to === 'users' ? issueAt(issues, usersField(form)) : undefined;
   /** The last one to send, or to send a test. */
   const [attempt, setAttempt] = useState<{ readonly isTest: boolean }>();
-  const [isOpen, setOpen] = useState(false);
   const element = useRef<HTMLFormElement>(null);
   const isWide = useMatches({ base: false, lg: true }, { getInitialValueInEffect: false });
   const test = useTest(testOf(notification, recipient));
@@ -95,17 +95,15 @@ export function SendView() {
   const otherIssues = refused.filter((issue) => !isShown(issue, attempt?.isTest === true));
   /** What is not at a field. */
   const failure = [error, test.error].find((one) => one && issuesIn(one).length === 0);
-  const hasOptionIssue = shownIssues.some(({ path }) => isIn(path, optionGroups));
 
-  // The fields have their errors by then.
+  // The fields have their errors by then. One of the options opens them.
   useLayoutEffect(() => {
-    if (hasOptionIssue) setOpen(true);
+    const invalid = element.current!.querySelectorAll<HTMLElement>(
+      ':is([aria-invalid=true], [data-invalid])',
+    );
+    for (const one of invalid) one.closest('details')?.setAttribute('open', '');
+    invalid[0]?.focus();
   }, [attempt, error, test.error]);
-  useLayoutEffect(() => {
-    element
-      .current!.querySelector<HTMLElement>(':is([aria-invalid=true], [data-invalid])')
-      ?.focus();
-  }, [attempt, error, test.error, isOpen && hasOptionIssue]);
 
   /** @returns whether the form has no issue. */
   function check(isTest: boolean): boolean {
@@ -157,19 +155,18 @@ export function SendView() {
   }
 
   const languages = inLanguages(shown);
-  const languageAt = Math.min(language, languages.length - 1);
-  const { tag, content: inLanguage } = languages[languageAt]!;
+  const { tag, content: inLanguage } = (languages[language] ?? languages.at(-1))!;
   const bytes = Math.max(...languages.map(({ content }) => messageBytes(content, projectId)));
   const preview = (
     <Box mih="8rem" style={{ overflowY: 'auto' }}>
       <PlatformPreview notification={inLanguage} />
       {languages.length > 1 && (
-        <Step at={languageAt} of={languages.length} what="language" onStep={setLanguage}>
+        <Step at={language} of={languages.length} what="language" onStep={setLanguage}>
           {tag === undefined ? 'All other languages' : languageName(tag)}
         </Step>
       )}
       {recipient !== undefined && (
-        <Step at={at} of={recipients.length} what="recipient" onStep={setIndex}>
+        <Step at={index} of={recipients.length} what="recipient" onStep={setIndex}>
           <bdi>{recipient.userId}</bdi>
         </Step>
       )}
@@ -184,7 +181,6 @@ export function SendView() {
   const actions = (
     <SendActions
       size={{ ...size, nobody: size.nobody ?? wrong }}
-      earlier={earlierText(draft, known.list)}
       isBar={!isWide}
       isTesting={test.isPending}
       onTest={() => check(true) && test.attempt()}
@@ -200,8 +196,8 @@ export function SendView() {
           failure === test.error &&
           !saysNothingSent(failure, false) &&
           'The test may have gone out. '}
-        {test.result !== undefined &&
-          `Test to ${test.to}: ${deliveryVerdict({ ...test.result, audience: { users: 1 } }).sentence} `}
+        {test.data !== undefined &&
+          `Test to ${test.variables ?? 'this browser'}: ${deliveryVerdict({ ...test.data, audience: { users: 1 } }).sentence} `}
       </Text>
     </SendActions>
   );
@@ -229,26 +225,21 @@ export function SendView() {
         <IssuesContext.Provider value={shownIssues}>
           <div>
             <Section title="Message" isLocked={isLocked}>
-              <SendFields groups={messageGroups} />
+              <Stack>{messageGroups.flatMap(fieldsIn)}</Stack>
             </Section>
             {!isWide && <Section>{preview}</Section>}
             <Section title="Audience" isLocked={isLocked}>
               <AudienceFields />
             </Section>
             <Section isLocked={isLocked}>
-              <Disclosure
-                title="Options"
-                hint={optionsText(form)}
-                isOpen={isOpen}
-                onToggle={setOpen}
-              >
-                {optionGroups.map((group) => (
-                  <Box key={group} mt="lg">
-                    <Fields legend={group}>
-                      <SendFields groups={[group]} />
+              <Disclosure title="Options" hint={optionsText(form)}>
+                <Stack mt="lg" gap="lg">
+                  {optionGroups.map((group) => (
+                    <Fields key={group} legend={group}>
+                      {fieldsIn(group)}
                     </Fields>
-                  </Box>
-                ))}
+                  ))}
+                </Stack>
               </Disclosure>
             </Section>
             <Section>
@@ -303,13 +294,15 @@ function Doubt() {
     if (document.activeElement === document.body) element.current!.focus();
   }, []);
   const have = mayHave(draft);
-  const isRecent = canFindOut(draft, Date.now());
+  const { form, attemptedAt = 0 } = draft;
+  // Until then, a repetition under the same key finds out what became of it. With an hour for clocks.
+  const isRecent = Date.now() < attemptedAt + (limits.idempotencyHours - 1) * 60 * 60_000;
   const edit = () =>
     ask({
       title: 'Edit it, to send it again?',
       text: `${have}, and gets it again if you send it.`,
       confirm: 'Edit, to send again',
-      onConfirm: () => replace(draft.form, { earlier: have }),
+      onConfirm: () => replace(form, { earlier: have }),
     });
   return (
     <Alert
@@ -324,7 +317,7 @@ function Doubt() {
         {have}. {error && `${failureText(error).what} `}
         {isRecent
           ? '“Find out” repeats the same request: what has gone out does not go out twice, and what has not goes out now.'
-          : `It was sent on ${timeText(new Date(draft.attemptedAt!).toISOString(), 'long')}, and Carillon remembers a request for a day. Look under Notifications.`}
+          : `It was sent on ${timeText(new Date(attemptedAt).toISOString(), 'long')}, and Carillon remembers a request for a day. Look under Notifications.`}
       </Text>
       <Group mt="sm">
         {isRecent && (
@@ -346,7 +339,7 @@ function useTest(testTo: (userId: string) => SendRequest) {
   const { client, isLocal, testUserId, setTestUserId, ask } = useSession();
   /** A key belongs to one exact body. It is kept until the outcome is known. */
   const last = useRef<{ readonly body: string; readonly key: string }>(undefined);
-  const { mutate, data, variables, error, isPending, reset } = useMutation({
+  const test = useMutation({
     mutationFn: async (userId: string | undefined) => {
       const request = testTo(userId ?? (await subscribedUserId(client)));
       const body = JSON.stringify(request);
@@ -384,20 +377,12 @@ function useTest(testTo: (userId: string) => SendRequest) {
         title: `Send a test to “${userId}”?`,
         text: `${text} Is it you?`,
         confirm: `Send a test to ${userId}`,
-        onConfirm: () => mutate(userId),
+        onConfirm: () => test.mutate(userId),
       };
     },
-    onConfirm: () => mutate(testUserId),
+    onConfirm: () => test.mutate(testUserId),
   };
-  return {
-    result: data,
-    /** Who got it. */
-    to: variables ?? 'this browser',
-    error,
-    isPending,
-    reset,
-    attempt: () => (isLocal ? mutate(undefined) : ask(question)),
-  };
+  return { ...test, attempt: () => (isLocal ? test.mutate(undefined) : ask(question)) };
 }
 
 /** To the edges of the page. */
@@ -411,7 +396,7 @@ function Section(props: { title?: string; isLocked?: boolean; children: ReactNod
   const { title, isLocked, children } = props;
   const padding = title === 'Message' ? '0 0 28px' : '28px 0';
   return (
-    <fieldset disabled={isLocked} className="section" style={{ margin: 0, minWidth: 0, padding }}>
+    <fieldset disabled={isLocked} className="section" style={{ padding }}>
       {title && (
         <Title order={2} mb={14}>
           {title}
@@ -422,18 +407,11 @@ function Section(props: { title?: string; isLocked?: boolean; children: ReactNod
   );
 }
 
-const SendFields = ({ groups }: { readonly groups: readonly FieldGroup[] }) => (
-  <Stack>
-    {groups.flatMap(namesIn).map((name) => (
-      <SendField key={name} name={name} />
-    ))}
-  </Stack>
-);
+const fieldsIn = (group: FieldGroup) =>
+  namesIn(group).map((name) => <SendField key={name} name={name} />);
 
 interface SendActionsProps {
   readonly size: AudienceSize;
-  /** Who has an earlier one like it. */
-  readonly earlier: string | undefined;
   readonly isTesting: boolean;
   readonly onTest: () => void;
   /** What is wrong, and what became of a test. */
@@ -443,8 +421,9 @@ interface SendActionsProps {
 }
 
 /** How many get the notification, and the buttons that send it. Without a recipient, the form is checked only. */
-function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsProps) {
-  const { isSending } = useSession().writing;
+function SendActions({ size, isBar, children, ...rest }: SendActionsProps) {
+  const { draft, isSending } = useSession().writing;
+  const earlier = earlierText(draft, useNotifications().data);
   const { data: project } = useProject();
   const { precision, number, noun, part = 0, note, nobody } = size;
   const isToUsers = noun.startsWith('user');
@@ -484,6 +463,30 @@ function SendActions({ size, earlier, isBar, children, ...rest }: SendActionsPro
       </Flex>
       {!isBar && children}
     </>
+  );
+}
+
+/** The code that sends a notification. */
+function CodeSample({ notification }: { notification: SendRequest }) {
+  const { projectId } = useSession();
+  const { subscribers = 0 } = useProject().data ?? {};
+  const [language, setLanguage] = useState<SampleLanguage>('curl');
+  const isToUsers = 'userIds' in notification || 'recipients' in notification;
+  const respondAsync = !isToUsers && subscribers > sliceSizes.recipients;
+  const send = { baseUrl: location.origin, projectId, notification, respondAsync };
+  return (
+    <Stack gap="xs" mt="sm">
+      <Group>
+        <Choice
+          label="Language"
+          choices={sampleLanguages}
+          value={language}
+          onChange={setLanguage}
+        />
+      </Group>
+      <Copied text={codeSample(language, send)} what="the code" isCode />
+      <Hint>The secret key is read from the variable CARILLON_SECRET_KEY.</Hint>
+    </Stack>
   );
 }
 

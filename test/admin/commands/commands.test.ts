@@ -173,6 +173,9 @@ describe('show', () => {
     expect(await operator.runJson(['show', projectId, '--month', '2026-10'])).toMatchObject({
       usage: { month: '2026-10', sends: 5 },
     });
+    expect((await operator.runLocal(['list', '--month', '2026-10'])).output).toMatch(
+      new RegExp(`${projectId} .* 2026-10 +5 +10,000 `),
+    );
   });
 });
 
@@ -184,7 +187,7 @@ describe('list', () => {
     expect(output.indexOf(`${projectId}-a`)).toBeGreaterThan(0);
     expect(output.indexOf(`${projectId}-a`)).toBeLessThan(output.indexOf(`${projectId}-b`));
     const listed: { projectId: string }[] = await operator.runJson(['list']);
-    expect(output).toMatch(new RegExp(`${projectId}-a .* 0  1,000 +0  10,000 +60 `));
+    expect(output).toMatch(new RegExp(`${projectId}-a .* 0  1,000  20..-.. +0  10,000 +60 `));
     expect(listed.map((project) => project.projectId)).toEqual(expect.arrayContaining(ids));
   });
 });

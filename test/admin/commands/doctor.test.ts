@@ -143,12 +143,17 @@ test('a stack with problems has one line for each of them, and ends with code 1'
       `^problem {2}limits +Reached: ${project.projectId} \\(1 of 1 subscribers\\)\\. New subscribers get 403, .* look for junk first`,
     ),
     expect.stringMatching(
-      `^problem {2}counters +Counted otherwise than stored: the subscribers of ${projectId}\\. .* recount`,
+      `^problem {2}counters +Counted otherwise than stored: the subscribers of ${projectId}\\. .* recount ${projectId} --local`,
     ),
     expect.stringMatching(
       `^problem {2}sends +.*${project.projectId}, 20.* UTC: Failed: None of 1 was delivered\\. Failures: unavailable 1\\.`,
     ),
     expect.stringMatching(/^warning {2}member keys +Older than a year: .* project-\d+ \(Ann\)\./),
   ]);
+  expect(output).toMatch(
+    new RegExp(
+      `${projectId} is paused since 20.* \\(who did it: .* audit .*; to end it: .* resume ${projectId} --local\\)`,
+    ),
+  );
   await operator.stop();
 });

@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
-  CreateTableCommand,
   DescribeTableCommand,
   RestoreTableToPointInTimeCommand,
   type RestoreTableToPointInTimeCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { connect } from '../../../admin/commands/connection.ts';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { projectTables } from '../../../admin/project-tables.ts';
 import { checkRestoredTables, tablesAt } from '../../../admin/restored-tables.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
+import { copyTable } from '../../fixtures/copy-table.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
-import { readTable } from '../../fixtures/read-table.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
@@ -39,7 +37,8 @@ async function tablesRestore(...options: readonly string[]) {
       return operator.database.dynamo.send(command);
     }
     asked.push(command.input);
-    await copyTable(command.input);
+    const { SourceTableName, TargetTableName } = command.input;
+    await copyTable(operator.database.dynamo, SourceTableName!, TargetTableName!);
     return {};
   });
   const terminal = testTerminal();
@@ -49,29 +48,6 @@ async function tablesRestore(...options: readonly string[]) {
     return { ...(await connect({ kind: 'local', stateFile })), dynamo, service: 'Carillon' };
   });
   return { code, ...terminal.written() };
-}
-
-async function copyTable({
-  SourceTableName,
-  TargetTableName,
-}: RestoreTableToPointInTimeCommandInput): Promise<void> {
-  const { dynamo } = operator.database;
-  const { Table } = await dynamo.send(new DescribeTableCommand({ TableName: SourceTableName }));
-  const { KeySchema, AttributeDefinitions = [] } = Table!;
-  const keys = KeySchema!.map(({ AttributeName }) => AttributeName);
-  await dynamo.send(
-    new CreateTableCommand({
-      TableName: TargetTableName,
-      KeySchema,
-      AttributeDefinitions: AttributeDefinitions.filter(({ AttributeName }) =>
-        keys.includes(AttributeName),
-      ),
-      BillingMode: 'PAY_PER_REQUEST',
-    }),
-  );
-  for (const Item of await readTable(dynamo, SourceTableName!)) {
-    await dynamo.send(new PutCommand({ TableName: TargetTableName, Item }));
-  }
 }
 
 const restore = (options: readonly string[] = [], runOptions: RunOptions = {}) =>

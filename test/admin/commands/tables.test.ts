@@ -41,7 +41,9 @@ test.each([...five.map((table) => [table]), [...five, 'rateLimits' as const]])(
         `Tables of the stack that do not exist: ${names.join(', ')}. Bring them back with: npm run -s carillon -- tables restore --local\n`,
       );
     }
-    expect((await doctor()).get('tables')).toMatch(/^problem: Do not exist: .* tables restore$/);
+    expect((await doctor()).get('tables')).toMatch(
+      /^problem: Do not exist: .* tables restore --local$/,
+    );
 
     const dry = await operator.runLocal(['tables', 'restore', '--dry-run']);
     expect(dry.output).toContain(

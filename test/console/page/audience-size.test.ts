@@ -15,7 +15,10 @@ const some = { to: 'some' } as const;
 const users = { to: 'users' } as const;
 
 const sizeOf = (form: Partial<SendForm>, subscribers: number | undefined, counts = sample) =>
-  audienceSize({ ...emptySendForm, ...form }, subscribers, counts);
+  audienceSize(
+    { ...emptySendForm, ...form },
+    { ...(subscribers !== undefined && { subscribers }), sample: counts },
+  );
 
 test.each<[form: Partial<SendForm>, note: string | undefined]>([
   [{ ...users, userIds: 'ada\nada\ngrace' }, '1 duplicate left out'],

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { platforms, shownOn } from '../../../console/page/preview.tsx';
+import { shownOn } from '../../../console/page/preview.tsx';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { SendRequest } from '../../../contract/wire/notification.ts';
 import type { Platform } from '../../../contract/wording/field-texts.ts';
 
+const platforms: readonly Platform[] = ['desktop', 'android', 'iphone'];
 const everything: SendRequest = {
   title: 'Doors open at eight',
   body: 'Your seat is 14C.',

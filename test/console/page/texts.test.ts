@@ -2,7 +2,6 @@ import { failureText, pollPauseMs } from '../../../console/page/calls.ts';
 import {
   agoText,
   dateText,
-  estimated,
   monthEndText,
   rateText,
   shownRate,
@@ -34,17 +33,15 @@ test('counts have separators, and months an end', () => {
 });
 
 test.each([
-  ['2026-11-24T11:59:30Z', '30 s ago', '30 seconds ago'],
-  ['2026-11-24T11:58:30Z', '1 min ago', '1 minute ago'],
-  ['2026-11-24T10:00:00Z', '2 h ago', '2 hours ago'],
-  ['2026-11-23T12:00:00Z', 'Yesterday', 'Yesterday'],
-  ['2026-11-20T12:00:00Z', 'Nov 20', 'Nov 20'],
-  ['2025-11-20T12:00:00Z', 'Nov 20, 2025', 'Nov 20, 2025'],
-  ['2026-11-24T12:00:05Z', 'Now', 'Now'],
-])('%s is "%s", or "%s"', (iso, short, long) => {
-  const nowMs = Date.parse('2026-11-24T12:00:00Z');
-  expect(agoText(iso, nowMs)).toBe(short);
-  expect(agoText(iso, nowMs, 'long')).toBe(long);
+  ['2026-11-24T11:59:30Z', '30s ago'],
+  ['2026-11-24T11:58:30Z', expect.stringMatching(/^1m(in)? ago$/)],
+  ['2026-11-24T10:00:00Z', '2h ago'],
+  ['2026-11-23T12:00:00Z', 'Yesterday'],
+  ['2026-11-20T12:00:00Z', 'Nov 20'],
+  ['2025-11-20T12:00:00Z', 'Nov 20, 2025'],
+  ['2026-11-24T12:00:05Z', 'Now'],
+])('%s is "%s"', (iso, text) => {
+  expect(agoText(iso, Date.parse('2026-11-24T12:00:00Z'))).toEqual(text);
 });
 
 test('a day of another year has the year', () => {
@@ -126,11 +123,10 @@ test('an issue is a sentence with the labels of the form, and the line of a user
 });
 
 test('figures that follow from a sample of the browsers say so', () => {
-  expect(estimated(10, '5 %')).toBe('about 5 %');
-  expect(estimated(undefined, '5 %')).toBe('5 %');
-  expect(estimated(10, '')).toBe('');
   expect(shownRate({ delivered: 200, shown: 100, shownSample: 10 })).toBe('about 50 %');
   expect(shownRate({ delivered: 200, shown: 210, shownSample: 10 })).toBe('about 100 %');
+  expect(shownRate({ delivered: 200, shown: 100 })).toBe('50 %');
+  expect(shownRate({ delivered: 0, shown: 0, shownSample: 10 })).toBe('');
   expect(shownRate({ delivered: 200, shown: 210 })).toBe('');
   expect(shownRate({ delivered: 200, shown: null })).toBe('');
 });
