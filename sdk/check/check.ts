@@ -61,13 +61,11 @@ export async function check(
   // Null: it could not be read.
   const registration = await findRegistration(scope).catch(() => null);
   const [kind, url = ''] = registration ? await askWorker(scope) : [];
-  const file = pathOf(settings.serviceWorker);
   if (kind === 'carillon') {
     add('service worker', undefined, fill(all.workerActive, { file: pathOf(url) }));
   } else if (kind === 'other') {
-    const expected = url === settings.serviceWorker ? 'Carillon' : file;
     const waits = registration?.waiting ? ` ${all.workerInactive}` : '';
-    const values = { other: pathOf(url), scope, file: expected };
+    const values = { other: pathOf(url), scope };
     add('service worker', fill(all.workerOther + waits, values), '');
   } else {
     const problem = await problemOfFile(settings, all);

@@ -37,7 +37,7 @@ export const english = {
   trustedTypes:
     'If that fails: the page requires Trusted Types; its policy must allow the name “carillon”.',
   workerOther:
-    "{scope} has the service worker {other}, not {file}. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.",
+    "{scope} has the service worker {other}. Import carillon-sw.js there, or serve it in another folder: it does not answer as Carillon's.",
   subscribed: 'This browser is subscribed.',
   notSubscribed: 'This browser is not subscribed. Subscribe on this site.',
   /** `{message}`: the browser's own. */

@@ -1,4 +1,5 @@
 export { CarillonError, type CarillonErrorCode } from '../common/error.ts';
+export type { HistoryEntry } from '../common/history.ts';
 export type {
   PageClick as ClickedEvent,
   ReceivedMessage,

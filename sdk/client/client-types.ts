@@ -1,3 +1,4 @@
+import type { HistoryEntry } from '../common/history.ts';
 import type { PageClick, ReceivedMessage, ShownEvent } from '../common/page-events.ts';
 import type { UnsupportedReason } from './environment.ts';
 import type { CloseOptions, SubscribeOptions } from './options.ts';
@@ -96,6 +97,11 @@ export interface CarillonClient {
    * @throws {CarillonError} the channels are then as before.
    */
   setChannels(channels: readonly string[]): Promise<void>;
+  /**
+   * What was shown in this browser to its present user in the last 30 days, newest first. It is kept if the options
+   * have `history`, and erased by a log-out, another user and `unsubscribe()`.
+   */
+  history(): Promise<readonly HistoryEntry[]>;
   /**
    * Removes shown notifications at this scope: those with a tag, or the one with an id.
    * @returns how many.

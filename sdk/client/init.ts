@@ -1,4 +1,5 @@
 import { CarillonError } from '../common/error.ts';
+import { readHistory } from '../common/history.ts';
 import { requireMatch } from '../common/option-checks.ts';
 import {
   announce,
@@ -332,6 +333,12 @@ export function init(options: CarillonOptions): CarillonClient {
 
     // Undefined would change nothing.
     setChannels: (channels: readonly string[]) => change({ channels: channels ?? [''] }),
+
+    async history() {
+      const [, stored] = await look();
+      const { userId } = registrationFrom(stored).choice;
+      return (await readHistory(scope, userId)).slice(0, project.history);
+    },
 
     async close(given: CloseOptions) {
       const { tag, id } = readCloseOptions(given);

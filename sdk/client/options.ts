@@ -54,6 +54,8 @@ export interface CarillonOptions extends UserOptions {
   readonly locale?: string | null | undefined;
   /** Whether this browser reports that notifications were shown and clicked. Default: true. */
   readonly events?: boolean | undefined;
+  /** How many of the shown notifications this browser keeps for {@link CarillonClient.history}, 0 to 100. Default: 0. */
+  readonly history?: number | undefined;
 }
 
 /** A `TrustedScriptURL`, for pages that require Trusted Types. Not every version of TypeScript knows it. */
@@ -76,6 +78,7 @@ export const optionNames: readonly (keyof CarillonOptions)[] = [
   'channels',
   'locale',
   'events',
+  'history',
   'userId',
   'userIdSignature',
 ];
@@ -116,6 +119,7 @@ export function readOptions(
     replaceWorker,
     locale,
     events,
+    history = 0,
     ...stated
   }: CarillonOptions = Object(options);
   const project = {
@@ -123,7 +127,9 @@ export function readOptions(
     projectId: readProjectId(projectId),
     applicationServerKey: readKey(applicationServerKey),
     events,
+    history,
   };
+  if (!(history >= 0 && history <= 100)) throw invalidOption('history', 'use 0 to 100');
   const urlOf = (name: keyof CarillonOptions, value: unknown) => {
     // A page without an http address has no push, and no URL could be right.
     if (!origin.startsWith('http')) return '';

@@ -66,12 +66,8 @@ export async function registerSubscription(
     registered = { ...choice, userId: undefined, userIdSignature: undefined };
     return post(registered);
   });
-  await storeRegistration(scope, {
-    ...registration,
-    choice: registered,
-    endpoint,
-    registeredAt: timing.now(),
-  });
+  const stored = { ...registration, choice: registered, endpoint, registeredAt: timing.now() };
+  await storeRegistration(scope, stored, earlier);
   if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
   // One that differs only in its `baseUrl` stays: both may be addresses of the same service.
   if (isOfOtherProject) await remove(earlier);

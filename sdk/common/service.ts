@@ -11,6 +11,8 @@ export interface ProjectAddress {
   readonly applicationServerKey: string;
   /** False: the browser reports no events. */
   readonly events?: boolean | undefined;
+  /** How many shown notifications the browser keeps. Undefined, or 0: none. */
+  readonly history?: number | undefined;
 }
 
 /**

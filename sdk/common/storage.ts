@@ -33,18 +33,25 @@ export function readRegistration(scope: string): Promise<Registration | undefine
   return read<Registration>(scope);
 }
 
-/** Stores a registration, and resets the failures. */
-export function storeRegistration(scope: string, registration: Registration): Promise<unknown> {
+/** Stores a registration, and resets the failures. The history of another user, or of nobody, ends. */
+export function storeRegistration(
+  scope: string,
+  registration: Registration,
+  earlier: Registration | undefined,
+): Promise<unknown> {
   return write((store) => {
     store.put(registration, scope);
     store.delete(failuresKey(scope));
+    if (!registration.history || registration.choice.userId !== earlier?.choice.userId) {
+      store.delete(`history ${scope}`);
+    }
   });
 }
 
 /** Erases all entries of the scope. */
 export function eraseEntries(scope: string): Promise<unknown> {
   return write((store) => {
-    for (const kind of ['', 'failures ', 'events ']) store.delete(kind + scope);
+    for (const kind of ['', 'failures ', 'events ', 'history ']) store.delete(kind + scope);
   });
 }
 
@@ -63,25 +70,30 @@ function failuresKey(scope: string): string {
 }
 
 /**
- * Changes an entry in one transaction.
+ * Changes an entry in one transaction. Undefined erases it.
+ * @param change gets the registration of the scope too.
  * @returns the new value. Rejects if it could not be stored.
  */
 export function updateEntry<Value>(
   key: string,
-  change: (value: Value | undefined) => Value,
+  change: (value: Value | undefined, registration: Registration | undefined) => Value | undefined,
+  scope = '',
 ): Promise<Value | undefined> {
   return transact<Value>((store) => {
-    const changed: { result?: Value } = {};
+    const changed: { result?: Value | undefined } = {};
+    const registered = store.get(scope);
     const reading = store.get(key);
+    // Requests of a transaction are answered in their order.
     reading.onsuccess = () => {
-      changed.result = change(reading.result);
-      store.put(changed.result, key);
+      changed.result = change(reading.result, registered.result);
+      if (changed.result) store.put(changed.result, key);
+      else store.delete(key);
     };
     return changed;
   }, 'readwrite');
 }
 
-function read<Value>(key: string): Promise<Value | undefined> {
+export function read<Value>(key: string): Promise<Value | undefined> {
   return transact<Value>((store) => store.get(key));
 }
 

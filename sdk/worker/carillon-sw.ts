@@ -1,5 +1,6 @@
 import type { EventType } from '../../contract/wire/event.ts';
 import { type VersionAnswer, versionQuestion } from '../common/ask.ts';
+import { keepClicked, keepShown } from '../common/history.ts';
 import { announce } from '../common/page-events.ts';
 import { attemptInBackground, registerSubscription } from '../common/registration.ts';
 import { requestOnce } from '../common/service.ts';
@@ -63,7 +64,10 @@ self.addEventListener('notificationclick', (event) => {
   const url = urlOfClick(data, action, scope);
   const isReported = isCarillonData(data) && data.id;
   const click = isReported ? { id: data.id, data: data.data, url, action } : undefined;
-  if (isReported) event.waitUntil(report('clicked', data, 0));
+  if (isReported) {
+    event.waitUntil(report('clicked', data, 0));
+    event.waitUntil(keepClicked(scope, data.id, timing.now()).catch(() => {}));
+  }
   event.waitUntil(showUrl(self.clients, url, scope, click).catch(() => {}));
 });
 
@@ -113,8 +117,13 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
     // The permission was withdrawn: nothing was shown.
     return;
   }
-  const { id, data } = options.data;
-  if (id) announce(scope, { name: 'shown', detail: { id, data } });
+  const { id, data, url } = options.data;
+  if (id) {
+    const { body, icon } = options;
+    // Before pages read it. Storage that is denied or full is no reason to tell them nothing.
+    await keepShown(scope, { id, title, body, url, icon, shownAt: timing.now() }).catch(() => {});
+    announce(scope, { name: 'shown', detail: { id, data } });
+  }
   if (!reportsShown) return;
   const reporting = report('shown', options.data, eventWindowMs);
   await Promise.race([reporting, environment.wait(reportingMs)]);

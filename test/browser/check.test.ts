@@ -195,10 +195,7 @@ const faults: readonly (readonly [
   [
     'another service worker has the scope',
     replaceWorker,
-    problem(
-      'service worker',
-      /has the service worker \/other\.js, not \/carillon-sw\.js\. Import carillon-sw\.js/,
-    ),
+    problem('service worker', /has the service worker \/other\.js\. Import carillon-sw\.js/),
   ],
   [
     'the service worker is not Carillon’s, though it has its URL',

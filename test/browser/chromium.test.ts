@@ -1,10 +1,10 @@
-import type { Browser, CDPSession, Target } from 'puppeteer-core';
+import type { Browser, Target } from 'puppeteer-core';
 import { pushMessage } from '../../contract/wire/message.ts';
 import { startHttpServer } from '../fixtures/http-server.ts';
 import { until } from '../fixtures/until.ts';
 import { type BeaconServer, startBeaconServer } from './fixtures/beacon-server.ts';
 import { describeWith } from './fixtures/browsers.ts';
-import { launchChromium } from './fixtures/chromium.ts';
+import { launchChromium, passPushesTo } from './fixtures/chromium.ts';
 import { listenToMessages, receivedMessages } from './fixtures/in-page.ts';
 import { type Site, startSite } from './fixtures/site.ts';
 import { openSite, type ShownNotification, type SitePage } from './fixtures/site-page.ts';
@@ -236,21 +236,11 @@ const applicationServerKey =
  */
 async function registerWorker(tab: SitePage) {
   const { page } = tab;
-  const { origin } = new URL(page.url());
-  const session: CDPSession = await page.createCDPSession();
-  const registered = new Promise<string>((resolve) => {
-    session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
-      const active = versions.find(({ status }) => status === 'activated');
-      if (active !== undefined) resolve(active.registrationId);
-    });
-  });
-  const passPush = (data: string) =>
-    session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data });
+  const { session, passPush } = await passPushesTo(page);
   let displayed = 0;
   session.on('BackgroundService.backgroundServiceEventReceived', ({ backgroundServiceEvent }) => {
     if (backgroundServiceEvent.eventName === 'Notification displayed') displayed++;
   });
-  await session.send('ServiceWorker.enable');
   const service = 'notifications' as const;
   await session.send('BackgroundService.setRecording', { service, shouldRecord: true });
   await session.send('BackgroundService.startObserving', { service });
@@ -258,7 +248,6 @@ async function registerWorker(tab: SitePage) {
     await navigator.serviceWorker.register('/carillon-sw.js');
     await navigator.serviceWorker.ready;
   });
-  const registrationId = await registered;
   async function deliver(data: string): Promise<ShownNotification | undefined> {
     const before = displayed;
     await passPush(data);

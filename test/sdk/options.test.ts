@@ -21,11 +21,12 @@ const options: CarillonOptions = {
 const everyOption: Required<CarillonOptions> = {
   ...{ ...options, events: false, serviceWorker: '/sw.js', scope: '/', channels: ['news'] },
   ...{ userId: 'ada', userIdSignature: 'signature', replaceWorker: true, locale: 'pt-BR' },
+  history: 50,
 };
 
 test('by default, the service worker and its scope are at the root of the site', () => {
   expect(readOptions(options, page, site)).toEqual({
-    project: { baseUrl: 'https://push.example', projectId: 'demo', applicationServerKey: key },
+    project: { ...options, baseUrl: 'https://push.example', history: 0 },
     choice: {},
     serviceWorker: 'https://shop.example/carillon-sw.js',
     url: 'https://shop.example/carillon-sw.js',
@@ -166,6 +167,7 @@ const wrongValues: readonly (readonly [
   ],
   ['scope', 'use a URL on this origin', { 'on another origin': 'https://cdn.example/' }],
   ['userId', 'such as String(user.id)', { 'a number': 42 }],
+  ['history', 'use 0 to 100', { negative: -1, 'too many': 101, 'no number': 'all' }],
   ['channels', 'use a list of names', { 'no list': 'news', 'a number': [2026] }],
   ['channels', 'lowercase letters, digits or hyphens', { 'in capitals': ['News'] }],
 ];

@@ -3,8 +3,8 @@ import { type BundledFile, bundleSdk, type entryPoints } from '../../sdk/build/b
 
 /** Bytes of each bundle after `gzip -9`. */
 const limits: Readonly<Record<keyof typeof entryPoints, number>> = {
-  'carillon.mjs': 6000,
-  'carillon.js': 6000,
+  'carillon.mjs': 6100,
+  'carillon.js': 6100,
   'carillon-bell.mjs': 4000,
   'carillon-check.mjs': 7000,
   'carillon-sw.js': 4800,

@@ -118,7 +118,7 @@ export const getUser: Operation = {
         devices: {
           description:
             `At most ${limits.devices}, the newest first. \`id\` is stable while the subscription exists; the SDK ` +
-            'knows [that of its browser](sdk.md#devices). `pushService` is its [name](#push-services), `createdAt` ' +
+            'knows [that of its browser](sdk.md#the-client). `pushService` is its [name](#push-services), `createdAt` ' +
             'when the browser subscribed, `updatedAt` when it last confirmed its subscription.',
           fields: {
             id: 'For the removal of this device. It does not reveal the endpoint.',
