@@ -172,6 +172,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
 
   test('a visitor subscribes with channels and changes them; the worker keeps them in a renewal', async () => {
     const { project, site } = await session.newSite();
+    site.files.set('/', `<!doctype html><html lang="sr-Latn">${site.files.get('/')}`);
     const { page } = await session.open(`${site.origin}/`);
     await page.evaluate(() => push.subscribe({ channels: ['news', 'sales'], userId: 'ada' }));
     expect(await storedChannels(project)).toEqual([['news', 'sales']]);
@@ -194,6 +195,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     session.stack.pushService.realBrowsers.forget();
     const renewed = await session.stack.onlyOtherThan(before!.endpoint, project);
     expect(renewed).toMatchObject({ userId: 'ada', channels: ['sales'] });
+    expect(await session.stack.locales(project)).toEqual(['sr-Latn']);
     expect(await session.stack.send(project, { title: 'News', channels: ['news'] })).toMatchObject({
       attempted: 0,
     });

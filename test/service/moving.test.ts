@@ -195,7 +195,7 @@ describe('the choice of an imported subscription', () => {
     project = await first.service.createProject();
     const { applicationServerKey } = project;
     subscription = first.service.stack.pushService.subscribe({ applicationServerKey }).toJSON();
-    await importChoice({ userId: 'ann', channels: ['news'] });
+    await importChoice({ ...imported, locale: 'de' });
   });
 
   async function importChoice(choice: object) {
@@ -263,6 +263,20 @@ describe('the choice of an imported subscription', () => {
     await register({ renewal: false });
     expect(await choice()).toEqual({});
     expect(await register({ renewal: 'yes' })).toBe(400);
+  });
+
+  // The SDK states the page's language at the first visit.
+  test.each([
+    [{ renewal: true }, 'de'],
+    [{ renewal: true, locale: 'pt-br' }, 'pt-BR'],
+    [{ renewal: true, locale: null }, undefined],
+    [{}, 'de'],
+    [{ locale: 'fr' }, 'fr'],
+  ])('has its language after %j: %s', async (visit, locale) => {
+    await register(visit);
+    const { output } = await first.run(['subscriptions', 'export', project.projectId]);
+    expect(JSON.parse(output).locale).toBe(locale);
+    if ('renewal' in visit) expect(await choice()).toEqual(imported);
   });
 
   test('is imported again until the browser makes one, and later only with a time', async () => {
