@@ -223,9 +223,8 @@ const conflicting: Readonly<Record<string, (number: number) => readonly Request[
   ],
 };
 
-test.each(Object.entries(conflicting))(
-  'requests at once %s are refused without a 5xx',
-  async (_, requests) => {
+describe('requests that conflict at once are refused without a 5xx', () => {
+  test.each(Object.entries(conflicting))('requests %s', async (_, requests) => {
     const codes = new Set<string>();
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const database = new LockingDatabase(seed + attempt);
@@ -240,8 +239,8 @@ test.each(Object.entries(conflicting))(
       await scheduler.run();
     }
     expect([...codes]).toEqual(['rate_limited']);
-  },
-);
+  });
+});
 
 test('response times do not tell which endpoints are stored together', async () => {
   const database = new LockingDatabase(seed);
