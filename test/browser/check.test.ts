@@ -200,7 +200,10 @@ const faults: readonly (readonly [
   [
     'the service worker is not Carillon’s, though it has its URL',
     (subscribed) => addAppShell(subscribed, ''),
-    problem('service worker', /the service worker \/carillon-sw\.js, not Carillon\. Import/),
+    problem(
+      'service worker',
+      /the service worker \/carillon-sw\.js\. Import .* or serve it in another folder/,
+    ),
   ],
   [
     'a new version of the service worker waits',
