@@ -32,7 +32,8 @@ export async function restoreBeside(
   second: Date,
 ): Promise<void> {
   const restored = tablesAt(own, second);
-  for (const table of await present(dynamo, own)) {
+  await requireOwn(dynamo, own);
+  for (const table of restoredTableNames) {
     if ((await describeTable(dynamo, restored[table])) !== undefined) continue;
     const encryption = encryptionOf(table);
     await dynamo.send(
@@ -52,7 +53,8 @@ export async function checkRestoredTables(
   second: Date,
 ): Promise<RestoredTables> {
   const restored = tablesAt(own, second);
-  for (const table of await present(dynamo, own)) {
+  await requireOwn(dynamo, own);
+  for (const table of restoredTableNames) {
     const state = (await describeTable(dynamo, restored[table]))?.TableStatus;
     // AWS creates them: until then, a read says that there is no such table.
     if (state !== undefined && state !== 'CREATING') continue;
@@ -67,8 +69,8 @@ export async function checkRestoredTables(
   return restored;
 }
 
-/** The tables of the stack that a restore needs, all of which exist. @throws {CommandError} */
-async function present(dynamo: DynamoDBDocumentClient, own: RestoredTables) {
+/** @throws {CommandError} if the stack lacks one of its own tables. */
+async function requireOwn(dynamo: DynamoDBDocumentClient, own: RestoredTables): Promise<void> {
   for (const table of restoredTableNames) {
     if ((await describeTable(dynamo, own[table])) !== undefined) continue;
     throw new CommandError(
@@ -76,7 +78,6 @@ async function present(dynamo: DynamoDBDocumentClient, own: RestoredTables) {
       `The stack's own table ${constructIdOf(table)}, "${own[table]}", does not exist. Bring it back first: carillon tables restore.`,
     );
   }
-  return restoredTableNames;
 }
 
 /** The seconds of the restored tables in this region. */

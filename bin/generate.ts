@@ -2,7 +2,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openApiDocument } from '../contract/wording/openapi/document.ts';
-import { generatedDocuments, withGeneratedBlocks } from '../contract/wording/openapi/reference.ts';
+import {
+  generatedDocuments,
+  table,
+  withGeneratedBlocks,
+} from '../contract/wording/openapi/reference.ts';
 import { settingNames } from '../lib/settings.ts';
 import { version } from '../package.json' with { type: 'json' };
 import { llmsText } from './llms.ts';
@@ -40,19 +44,19 @@ function writeJson(file: string, value: object): void {
 export function withPromises(markdown: string): string {
   const blocks = /<!-- generated: promises of (.+?) -->\n[\s\S]*?<!-- end -->/g;
   return markdown.replaceAll(blocks, (_, names: string) => {
-    const rows = names.split(' ').flatMap(promiseRows).join('\n');
-    return `<!-- generated: promises of ${names} -->\n| Promise | Test |\n|---|---|\n${rows}\n<!-- end -->`;
+    const promises = table(['Promise', 'Test'], names.split(' ').flatMap(promiseRows));
+    return `<!-- generated: promises of ${names} -->\n${promises}\n<!-- end -->`;
   });
 }
 
-function promiseRows(name: string): readonly string[] {
+function promiseRows(name: string): readonly (readonly string[])[] {
   const path = `test/reliability/${name}.test.ts`;
   // Those at the top level.
   const titles = readFileSync(path, 'utf8').matchAll(/^(?:describe|test)\('(.+)', (?:async )?\(/gm);
-  return [...titles].map(
-    ([, title = '']) =>
-      `| ${title.charAt(0).toUpperCase()}${title.slice(1)} | [${name}](../${path}) |`,
-  );
+  return [...titles].map(([, title = '']) => [
+    `${title.charAt(0).toUpperCase()}${title.slice(1)}`,
+    `[${name}](../${path})`,
+  ]);
 }
 
 /**
@@ -70,7 +74,7 @@ export function withSettings(markdown: string): string {
           .replaceAll(/\s+\*?\s*/g, ' ')
           .trim()
           .split(/ ?@default (?:- )?/);
-        return [name, `| \`${name}\` | ${given} | ${text} |\n`];
+        return [name, [`\`${name}\``, given, text!]];
       },
     ),
   );
@@ -81,10 +85,10 @@ export function withSettings(markdown: string): string {
   };
   return markdown.replaceAll(
     /<!-- generated: (settings|props) -->\n[\s\S]*?<!-- end -->/g,
-    (_, block: string) =>
-      `<!-- generated: ${block} -->\n| Setting | Default | |\n|---|---|---|\n${names[block]!.map(
-        (name) => rows.get(name),
-      ).join('')}<!-- end -->`,
+    (_, block: string) => {
+      const described = names[block]!.map((name) => rows.get(name)!);
+      return `<!-- generated: ${block} -->\n${table(['Setting', 'Default', ''], described)}\n<!-- end -->`;
+    },
   );
 }
 
@@ -130,18 +134,19 @@ export function bundledPackages(
 
 /** The text of docs/licences.md. */
 export function licencesPage(packages: readonly BundledPackage[]): string {
-  const rows = packages.map(
-    ({ name, version, license = 'none stated' }) => `| ${name} | ${version} | ${license} |\n`,
-  );
+  const rows = packages.map(({ name, version, license = 'none stated' }) => [
+    name,
+    version,
+    license,
+  ]);
   return `# Licences
 
 Carillon is licensed under [Apache 2.0](../LICENSE). The bundles of its functions also contain code of
 these packages. \`npm run licences\` generates this page from the bundles.
 
 <!-- generated: licences -->
-| Package | Version | Licence |
-|---|---|---|
-${rows.join('')}<!-- end -->
+${table(['Package', 'Version', 'Licence'], rows)}
+<!-- end -->
 `;
 }
 

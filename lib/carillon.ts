@@ -40,7 +40,8 @@ import { readSettings, type Settings, SettingsError } from './settings.ts';
 export interface CarillonProps {
   /**
    * Where push services can reach you: an e-mail address, or an https URL (RFC 8292, section 2.1). At most 261
-   * characters. A reference must resolve to an address with `mailto:`, or to a URL.
+   * characters. In the settings of the stage `dev` it may be left out. A reference must resolve to an address with
+   * `mailto:`, or to a URL.
    */
   readonly vapidSubject: string;
   /**

@@ -35,7 +35,7 @@ interface Options {
 export function restoreCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'restore',
-    'Copies projects from the tables of an earlier second, which tables restore --at has made. It only adds: a project that is missing, and what an existing one lacks of keys and counters.',
+    'Copies projects from the tables of an earlier second, which tables restore --at has made. It only adds: a project that is missing, and what an existing one lacks of keys and counters; with --add-subscriptions also of subscriptions.',
     '--at 2026-11-20T08:00:00Z --project my-site --dry-run',
   )
     .requiredOption('--at <time>', 'the second of tables restore --at: RFC 3339', readTime)
