@@ -1,6 +1,7 @@
 import { createECDH } from 'node:crypto';
 import { createBrowserKeys, decrypt } from '../../admin/browser.ts';
 import type { PushMessage } from '../../contract/wire/message.ts';
+import { pushTimeoutMs } from '../../lambdas/push/pushing/pusher.ts';
 import { SimulatedConnection } from './connections.ts';
 import type { Fault } from './faults.ts';
 import type { Invocation } from './invocation.ts';
@@ -107,12 +108,14 @@ class PushService {
     const isRefused = how === 'refuses' || faults.occurs('push not sent');
     const isSlow = faults.occurs('slow connection');
     const opensAfterMs = isSlow ? random.between(500, 9000) : random.latency(1, 30);
-    if (how !== undefined || isRefused || isSlow) run.disturb(retryMs + opensAfterMs);
+    const isSilent = how === 'is silent';
+    if (isSilent) run.disturb(pushTimeoutMs);
+    else if (how !== undefined || isRefused || isSlow) run.disturb(retryMs + opensAfterMs);
     if (how !== undefined) run.note(() => `${this.#origin} ${how}`);
     const onRequest = (request: Buffer, connection: SimulatedConnection, by: Invocation) =>
       this.#take(request, connection, by);
     return new SimulatedConnection(running, {
-      opensAfterMs: how === 'is silent' ? undefined : opensAfterMs,
+      opensAfterMs: isSilent ? undefined : opensAfterMs,
       isRefused,
       onRequest,
     });
@@ -141,10 +144,11 @@ class PushService {
     };
     if (occurs('push written in part')) {
       run.note(() => `written in part: ${path}`);
-      run.disturb(retryMs);
       connection.writableLength = 1;
       attempt.mayBeRepeated = true;
-      if (random.chance(0.5)) connection.closes(random.latency(10, 5000), 'ECONNRESET');
+      const closesAfterMs = random.chance(0.5) ? random.latency(10, 5000) : undefined;
+      run.disturb(closesAfterMs === undefined ? pushTimeoutMs : retryMs + closesAfterMs);
+      if (closesAfterMs !== undefined) connection.closes(closesAfterMs, 'ECONNRESET');
       return;
     }
     const { down } = this.#condition;
@@ -170,7 +174,8 @@ class PushService {
       if (occurs('crash after a call')) run.die(`after ${what()}`);
       const loss = lostResponses.find((fault) => occurs(fault));
       run.note(() => `push ${path}: ${status}${loss === undefined ? '' : `, ${loss}`}`);
-      if (loss !== undefined) run.disturb(retryMs);
+      if (loss !== undefined)
+        run.disturb(loss === 'push without response' ? pushTimeoutMs : retryMs);
       this.#respond(connection, tookMs / 2, answer, loss, run, broken, () => {
         attempt.heardAt = this.#world.now;
         attempt.isMismatch = status === 401;

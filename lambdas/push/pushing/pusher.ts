@@ -110,7 +110,7 @@ export interface PusherSettings {
 }
 
 /** Milliseconds that a push may take, unless the pusher ends before. */
-const pushTimeoutMs = 10_000;
+export const pushTimeoutMs = 10_000;
 /**
  * Pushes that are encrypted in a row. The tables of the cipher then stay in the processor's cache, which a push's
  * system calls would empty: that saves a tenth of a push's CPU time.
