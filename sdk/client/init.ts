@@ -128,8 +128,7 @@ export function init(options: CarillonOptions): CarillonClient {
       // Without a registration, the service may know more of a subscription: it was imported, or storage was lost.
       const unknown = { choice: usable ? { channels: null } : { userId: null } };
       const due = registrationFrom(earlier ?? unknown, change);
-      // Another language alone waits for the next registration.
-      const wanted = { ...project, ...due.choice, locale: earlier?.choice.locale, endpoint };
+      const wanted = { ...project, ...due.choice, endpoint };
       return (isAsked || isDue(earlier, wanted, timing.now())) && due;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.

@@ -49,7 +49,7 @@ export interface CarillonOptions extends UserOptions {
   readonly channels?: readonly string[] | undefined;
   /**
    * Language tag of the notifications that the visitor gets. Default: the `lang` of the page, or else the browser's
-   * language. Null: none. It is registered with the next registration that is due.
+   * language. Null: none.
    */
   readonly locale?: string | null | undefined;
   /** Whether this browser reports that notifications were shown and clicked. Default: true. */
