@@ -231,6 +231,15 @@ export const storedData = [
   },
   {
     ...browser,
+    names: ['<scope>'],
+    what: 'in place of these, "not now": that the visitor has unsubscribed, or was erased',
+    why: 'so that only their click subscribes them again',
+    kept: 'until it ends',
+    ends: 'the visitor subscribes, or clears the site’s data',
+    exported: inBrowser,
+  },
+  {
+    ...browser,
     names: ['failures <scope>.count', 'failures <scope>.notBefore'],
     what: 'failures of registrations in the background, and the next attempt',
     why: 'to spare a service that is down',

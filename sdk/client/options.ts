@@ -23,7 +23,10 @@ export interface UserOptions {
 export interface SubscribeOptions extends UserOptions {
   /** At most 20 names of 1 to 32 lowercase letters, digits or hyphens. Undefined: as chosen before. */
   readonly channels?: readonly string[] | undefined;
-  /** True: no visitor has asked, so a browser that was erased stays away, and `subscribe()` rejects with `erased`. */
+  /**
+   * True: no visitor has asked. Who has unsubscribed stays so, and who was erased: then `subscribe()` resolves to undefined,
+   * or rejects with `erased` if the service says so only now.
+   */
   readonly renewal?: boolean | undefined;
 }
 
@@ -183,11 +186,11 @@ export function readChoice({
   // A member of the contract that is not read here is a type error.
   unknown satisfies Readonly<Record<keyof typeof unknown, never>>;
   for (const name of Object.keys(unknown)) throw invalidOption(name, 'unknown; see check()');
-  requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
+  requireMatch(/^/, userId ?? '', 'userId', 'use String(user.id)');
   const isName = (name: unknown) => typeof name === 'string' && channelPattern.test(name);
   // Only a list has the method.
   if (!(channels ?? []).every?.(isName)) {
-    throw invalidOption('channels', 'use a list of names: lowercase letters, digits or hyphens');
+    throw invalidOption('channels', 'use a list of names: a-z, 0-9, -');
   }
   return {
     // The signature is of the user id beside it.

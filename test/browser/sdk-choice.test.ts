@@ -158,6 +158,23 @@ describeInBrowsers('what a visitor has chosen', (session: BrowserSession) => {
     expect(await locale()).toBe(await last.evaluate(() => navigator.language));
   });
 
+  test('unsubscribe() forgets what was chosen on this page, and not what `init` was given', async () => {
+    const { project, site } = await session.newSite();
+    const given = "userId: 'ann', channels: ['weather']";
+    site.files.set('/', withOptions(site.files.get('/')!, given));
+    const page = await view(site);
+    await page.evaluate(async () => {
+      await push.setChannels(['news']);
+      await push.identify('ada');
+      await push.subscribe();
+    });
+    expect(await registered(project)).toEqual({ userId: 'ada', channels: ['news'] });
+    await page.evaluate(() => push.unsubscribe());
+    expect(await stateOf(page)).toEqual({ userId: 'ann', channels: ['weather'] });
+    await page.evaluate(() => push.subscribe().then(() => {}));
+    expect(await registered(project)).toEqual({ userId: 'ann', channels: ['weather'] });
+  });
+
   describe('when nothing is stored', () => {
     const erasures = {
       'because a log-out deletes all databases': eraseStorage,
