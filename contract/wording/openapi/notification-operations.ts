@@ -13,7 +13,7 @@ import {
   type AudienceField,
   audienceFields,
   contentFields,
-  type Member,
+  type ValueFacts,
 } from '../../wire/send-fields.ts';
 import { type FieldText, fieldTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
@@ -45,7 +45,7 @@ function contentFacts(isOfRequest: boolean) {
 }
 
 function factsOf(
-  rows: Readonly<Record<string, Member | AudienceField>>,
+  rows: Readonly<Record<string, ValueFacts | AudienceField>>,
   isOfRequest: boolean,
   texts: Readonly<Record<string, FieldText>> = fieldTexts,
 ): AnyFields {

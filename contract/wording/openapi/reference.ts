@@ -3,7 +3,7 @@ import { gatewayResponseTable } from '../../infrastructure/gateway-responses.ts'
 import { failureReasons } from '../../wire/counts.ts';
 import { errorTable } from '../../wire/errors.ts';
 import { type Route, type RouteName, routes } from '../../wire/routes.ts';
-import { contentFields, shownNames } from '../../wire/send-fields.ts';
+import { contentFields, displayedNames } from '../../wire/send-fields.ts';
 import { browserColumns, type FieldText, fieldTexts } from '../field-texts.ts';
 import { type StoredData, storedData } from '../stored-data.ts';
 import {
@@ -176,7 +176,7 @@ function storedDataTable(): string {
 }
 
 function membersAsSent(): string {
-  const names = shownNames.filter((name) => contentFields[name].kind !== 'time');
+  const names = displayedNames.filter((name) => contentFields[name].kind !== 'time');
   return wrap(`As sent, if they are: ${names.map((name) => `\`${name}\``).join(', ')}.`);
 }
 
