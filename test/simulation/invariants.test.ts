@@ -1,4 +1,5 @@
 import {
+  PutCommand,
   QueryCommand,
   TransactGetCommand,
   TransactWriteCommand,
@@ -306,6 +307,16 @@ const breakages: Readonly<
     },
     'device removed',
     'registration changed',
+  ],
+  changesAreAudited: [
+    'entries of the audit are not stored',
+    {
+      world: (world) =>
+        executing(world, (command, execute) =>
+          command instanceof PutCommand ? {} : execute(command),
+        ),
+    },
+    'device removed',
   ],
   pruneRemovesOnlyUnseen: [
     'a subscription is pruned that was updated meanwhile',
