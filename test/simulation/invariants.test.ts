@@ -153,7 +153,7 @@ const breakages: Readonly<
     'a cancelled send does not return its unit',
     {
       world: (world) => {
-        world.faults.favour('late start', 'outage of a table');
+        world.faults.favour('late start', 'outage of a table', 'one call fails');
         dropWrites(world, isReturnOfUnit);
       },
     },
