@@ -250,7 +250,7 @@ function readUnseenDays(text: string): number {
  * out: nobody can push to them, and `rotate vapid --drop-previous` removes them.
  * @throws {ProjectNotFound}
  */
-export async function* exportPages(
+async function* exportPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
   registry: Pick<ProjectRegistry, 'get'>,

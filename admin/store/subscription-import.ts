@@ -37,7 +37,7 @@ import { projectNotFound } from './registered-projects.ts';
  * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter
  * may be among them.
  */
-export const importBatchSize = 100 - subscriberPartCount;
+const importBatchSize = 100 - subscriberPartCount;
 
 /** A subscription to store, as {@link SubscriptionItem} but for its pair. */
 export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairNumber'> {

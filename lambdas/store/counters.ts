@@ -136,7 +136,7 @@ async function readItems(
 }
 
 /** The parts of one counter among items of Usage. */
-export function partsIn(items: readonly Partial<UsageItem>[], name: string): Parts {
+function partsIn(items: readonly Partial<UsageItem>[], name: string): Parts {
   const used = new Map(items.map((item) => [item.period, item.used]));
   return partPeriods(name).map((period) => used.get(period));
 }

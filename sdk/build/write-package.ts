@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import packageJson from '../../package.json' with { type: 'json' };
 import { bundleSdk, entryPoints } from './bundle.ts';
@@ -33,20 +33,32 @@ export async function writePackage(
   for (const file of ['LICENSE', 'sdk/README.md', 'openapi.json']) {
     copyFileSync(join(root, file), join(folder, file.replace('sdk/', '')));
   }
+  return pack(folder, manifest, version);
+}
+
+/**
+ * Writes the manifest of a package into its folder, and packs that into a tarball beside it.
+ * @param manifest with what npm reads of it.
+ */
+export function pack(
+  folder: string,
+  { private: _, ...manifest }: { readonly private: boolean },
+  version: string,
+): WrittenPackage {
   // A release is built in the repository's workflow, which knows its name, and whether npm gets it.
   const { GITHUB_REPOSITORY: name = 'you/carillon', PUBLISH_TO_NPM } = process.env;
   const isPrivate = PUBLISH_TO_NPM !== 'true' && { private: true };
-  const { private: _, ...others } = manifest;
-  const contents = JSON.stringify({ ...others, ...isPrivate, version }, null, 2).replace(
+  const contents = JSON.stringify({ ...manifest, ...isPrivate, version }, null, 2).replace(
     'you/carillon',
     name,
   );
   writeFileSync(join(folder, 'package.json'), `${contents}\n`);
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
+  const target = dirname(folder);
+  const output = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
     cwd: folder,
     encoding: 'utf8',
   });
-  const [{ filename }] = JSON.parse(packed);
+  const [{ filename }] = JSON.parse(output);
   return { folder, tarball: join(target, filename) };
 }
 

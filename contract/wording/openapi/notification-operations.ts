@@ -33,7 +33,7 @@ const webUrlPattern = '^[Hh][Tt][Tt][Pp][Ss]?://.';
 /** Facts of the fields that several operations have. */
 
 export const contentOfRequest = contentFacts(true);
-export const contentOfResponse = contentFacts(false);
+const contentOfResponse = contentFacts(false);
 
 export const audienceFacts = factsOf(audienceFields, true) as Record<
   keyof typeof audienceFields,

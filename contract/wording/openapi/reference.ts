@@ -227,7 +227,7 @@ function wrap(text: string): string {
  * The rows of a table of fields: name, type, meaning.
  * @param ofRequest whether the table says which fields are required and what their bounds are.
  */
-export function fieldRows(described: Described, ofRequest: boolean): string[][] {
+function fieldRows(described: Described, ofRequest: boolean): string[][] {
   return rowsOf(jsonSchemaOf(described), described.fields, ofRequest, '');
 }
 
@@ -317,7 +317,7 @@ function between(
 const lineLength = 60;
 
 /** An example as a command and its response, in two code blocks. */
-export function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
+function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
   const { request, status, response } = example;
   const headers = {
     ...(route.caller === 'owner' && { Authorization: `Bearer $${clientVariables.secretKey}` }),
