@@ -130,6 +130,7 @@ describe('show', () => {
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
+    expect(output.match(/Subscribers/g)).toHaveLength(1);
     expect(output).toMatch(/Firefox +1, seen within 30 days: 1\n/);
     expect(output).toMatch(/Notifications in \d{4}-\d\d +0 +limit: 10,000 \(default\)\n/);
     expect(output).toMatch(/Requests per minute +limit: 60 \(default\)\n/);
