@@ -15,6 +15,7 @@ import {
 import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/infrastructure/stack-name.ts';
 import {
   outputOf,
+  projectTables,
   type TableName,
   tableNames,
   tableVariables,
@@ -26,7 +27,6 @@ import { type AwsFacts, awsFacts, type LambdaFacts, lambdaFacts } from '../docto
 import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
-import { projectTables } from '../project-tables.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
