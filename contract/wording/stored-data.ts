@@ -64,7 +64,7 @@ const pageStorage = {
 
 const inBrowser = 'it is in the person’s own browser';
 
-const otherChoices = choiceNames.filter((name) => name !== 'userId');
+const otherChoices = choiceNames.filter((name) => name !== 'userId' && name !== 'consent');
 
 export const storedData = [
   {
@@ -97,8 +97,15 @@ export const storedData = [
   },
   {
     ...subscription,
+    names: ['consent', 'firstAt'],
+    what: `${choiceNouns.consent}; first registration, also of the endpoints that this one replaced`,
+    why: 'to prove a consent',
+    exported: ['consent', 'firstAt'],
+  },
+  {
+    ...subscription,
     names: ['createdAt', 'updatedAt'],
-    what: 'first and last registration',
+    what: 'first and last registration of this endpoint',
     why: 'to tell browsers in use from others',
     exported: ['createdAt', 'updatedAt'],
   },

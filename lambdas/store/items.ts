@@ -109,6 +109,8 @@ export interface SubscriptionItem extends StoredChoice {
   readonly vapidPairNumber?: number | undefined;
   /** Since when its push service has reported it as gone, and many others with it, so that it was kept: epoch ms. */
   readonly goneSince?: number | undefined;
+  /** When its visitor subscribed, if that was with an endpoint that this one has replaced: epoch ms. */
+  readonly firstAt?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   /** Time of the last subscribe request that succeeded, or of an import. */
@@ -434,6 +436,12 @@ export const choiceAttributes = Object.fromEntries(
 
 function attributeOf(name: ChoiceName): ChoiceAttribute {
   return name === 'userId' ? 'projectUser' : name;
+}
+
+/** What a subscription hands on to the one that takes its place. */
+export function handedOn(earlier: SubscriptionItem): Partial<SubscriptionItem> {
+  const carried = carriedAttributes.map((name) => [name, earlier[name]]);
+  return { ...Object.fromEntries(carried), firstAt: earlier.firstAt ?? earlier.createdAt };
 }
 
 /** The choice of a stored subscription. */

@@ -213,6 +213,9 @@ test.each<[SubscribeOptions, string]>([
   [{ scope: '/' } as SubscribeOptions, '"scope": unknown; see check().'],
   [{ userId: 42 } as never, '"userId": use a string, such as String(user.id).'],
   [{ channels: 'news' } as never, '"channels": use a list of names'],
+  [{ consent: '' }, '"consent": use 1 to 64 characters.'],
+  [{ consent: 'v'.repeat(65) }, '"consent": use'],
+  [{ consent: 3 } as never, '"consent": use'],
 ])('subscribe(%j) says what is wrong', (given, message) => {
   expect(() => readSubscribeOptions(given)).toThrow(message);
 });
@@ -221,10 +224,13 @@ test('subscribe() takes what it documents, and the event of a click', () => {
   const all: Required<SubscribeOptions> = {
     ...{ userId: null, userIdSignature: 'signature' },
     channels: ['news', 'flash-sales-2026'],
-    renewal: true,
+    renewal: false,
+    consent: 'v'.repeat(64),
   };
   const { renewal, ...choice } = all;
   expect(readSubscribeOptions(all)).toEqual(choice);
+  const { consent, ...renewed } = choice;
+  expect(readSubscribeOptions({ ...all, renewal: true })).toEqual(renewed);
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
   const ofLibrary = { type: 'click', preventDefault() {}, nativeEvent: {} };
   for (const event of [new Event('click'), ofLibrary]) {

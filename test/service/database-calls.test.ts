@@ -225,6 +225,17 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       },
     })),
     {
+      what: 'a new subscription in place of another',
+      uncached: databaseCalls.uncachedIdentityProject,
+      rounds: databaseCalls.replacedSubscription,
+      async prepare(owner) {
+        const { endpoint: replaces } = await service.subscribe(owner);
+        service.stack.freeze(projectCacheMs, 'reset');
+        const browser = service.stack.pushService.subscribe(owner).toJSON();
+        return valid('subscribe', { body: { ...browser, renewal: true, replaces } })(owner);
+      },
+    },
+    {
       what: 'a subscription beyond the cap',
       uncached: databaseCalls.uncachedIdentityProject,
       settings: { subscriberCap: 0 },
