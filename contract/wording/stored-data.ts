@@ -183,12 +183,22 @@ export const storedData = [
   {
     where: 'RateLimits',
     names: ['bucket', 'hits', 'key *'],
-    what: 'address of a caller (of IPv6 its /64 and /48) with route and minute; its requests, also by key',
+    what: 'keyed hash of a caller’s address (of IPv6 its /64 and /48) with route and minute; its requests, also by key',
     why: 'to limit requests',
     kept: 'two minutes; AWS deletes up to two days later',
     readBy: 'the operator',
     ends: 'expires',
     exported: 'it is gone within minutes, and has no user id',
+  },
+  {
+    where: 'RateLimits',
+    names: ['addressKey'],
+    what: 'random key of these hashes, another one each day',
+    why: 'so that no address can be read',
+    kept: 'its day (UTC); AWS deletes up to two days later',
+    readBy: 'functions with a route, the operator',
+    ends: 'expires',
+    exported: 'it is about nobody',
   },
   {
     where: 'Audit',

@@ -289,14 +289,22 @@ export function eventCounterId(notificationId: string, counter: number): string 
 }
 
 /**
- * RateLimits, keyed by `bucket` (`project#route#address#minute`, with an address or a network); TTL on `expiresAt`. Requests
- * with a key of the project are also counted by key, in an attribute for each.
+ * RateLimits, keyed by `bucket` (`project#route#hash#minute`, with a keyed hash of an address or a network); TTL on
+ * `expiresAt`. Requests with a key of the project are also counted by key, in an attribute for each.
  */
 export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;
   readonly expiresAt: number;
   readonly [ofKey: `key ${string}`]: number;
+}
+
+/** Also in RateLimits, under `key#<UTC day>`: the random key with which addresses of that day are hashed. */
+export interface AddressKeyItem {
+  readonly bucket: string;
+  readonly addressKey: Uint8Array;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
 }
 
 /** Audit, keyed by `projectId` and `at`; TTL on `expiresAt`: who did what. It outlives its project. Never updated. */

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { SetSettings } from '../../contract/wire/project.ts';
-import type { RouteName } from '../../contract/wire/routes.ts';
+import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { deviceIdOf, endpointHash, subscriptionKey } from '../../lambdas/store/items.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -226,11 +226,11 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
     })),
     {
       what: 'a new subscription in place of another',
-      uncached: databaseCalls.uncachedIdentityProject,
+      // The earlier one has read it.
+      uncached: [],
       rounds: databaseCalls.replacedSubscription,
       async prepare(owner) {
         const { endpoint: replaces } = await service.subscribe(owner);
-        service.stack.freeze(projectCacheMs, 'reset');
         const browser = service.stack.pushService.subscribe(owner).toJSON();
         return valid('subscribe', { body: { ...browser, renewal: true, replaces } })(owner);
       },
@@ -395,6 +395,12 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
     },
   ],
 };
+
+// A function's first request of a day also reads the key of addresses: here one for no project.
+beforeAll(async () => {
+  const owner = { ...(await service.createProject()), projectId: 'none' };
+  for (const route of Object.values(routes)) await callWithValidRequest(service, owner, route.name);
+});
 
 const table = Object.values(casesOf)
   .flat()
