@@ -80,7 +80,16 @@ export default {
       'sdk/(common|server)',
       'package\\.json',
     ),
-    may('local/', 'contract', store, 'admin', 'aws-emulator', 'console', 'sdk/build'),
+    may(
+      'local/',
+      'contract',
+      store,
+      'admin',
+      'aws-emulator',
+      'console',
+      'sdk/build',
+      'package\\.json',
+    ),
     may('bin/', 'contract', 'admin', 'lib', 'sdk/build', '(package|cdk)\\.json'),
     may('(bench|test)/', everything, 'package\\.json'),
     // The npm packages, by their names.

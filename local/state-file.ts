@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { clientVariables } from '../contract/infrastructure/client-variables.ts';
+import { version } from '../package.json' with { type: 'json' };
 import type { SettingValues, Stack, TableNames } from './stack.ts';
 
 /** The addresses and keys of the running stack, for tools and tests. */
@@ -17,6 +18,8 @@ export interface LocalState {
   /** Address of the Lambda API, and the names of the functions. */
   readonly lambda: { readonly endpoint: string; readonly functions: readonly string[] };
   readonly settings: SettingValues;
+  /** Version of Carillon. */
+  readonly version: string;
   readonly project: {
     readonly projectId: string;
     readonly applicationServerKey: string;
@@ -35,6 +38,7 @@ export function stateOf(stack: Stack, project: LocalState['project']): LocalStat
     dynamodb: { endpoint, tables },
     lambda: { endpoint: lambdaEndpoint, functions: [...functions.keys()] },
     settings,
+    version,
     project,
   };
 }

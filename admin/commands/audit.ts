@@ -14,7 +14,7 @@ const columns: readonly Column<AuditEntry>[] = [
   ['who', ({ by }) => printable(by)],
   ['what', ({ action, failed }) => `${action}${failed ? ' (failed)' : ''}`],
   ['how many', ({ count }) => String(count ?? ''), 'right'],
-  ['whose', ({ subject = '' }) => subject.slice(0, 12)],
+  ['whose', ({ member, subject = '' }) => printable(member ?? subject.slice(0, 12))],
 ];
 
 export function auditCommand(runOnStack: RunOnStack): Command {

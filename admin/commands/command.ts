@@ -20,7 +20,7 @@ export interface Context extends Omit<Connection, 'close'> {
   /** Prints the result: the value as JSON under `--json`; otherwise the text, and whether it was a dry run. */
   print(value: unknown, text: string): void;
   /** Adds to the entry that the audit gets of this command: to one for each project, if it names some. */
-  note(details: Partial<Pick<AuditEntry, 'projectId' | 'count' | 'subject'>>): void;
+  note(details: Partial<Pick<AuditEntry, 'projectId' | 'count' | 'subject' | 'member'>>): void;
   /** A command to type next, for the same stack. */
   next(command: string): string;
   /** @throws {CommandError} unless the operator agrees, or has with `--yes`. */

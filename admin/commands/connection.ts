@@ -39,6 +39,8 @@ export interface Connection {
   readonly tables: Readonly<Record<TableName, string>>;
   /** Address of the API, without a trailing slash. */
   readonly baseUrl: string;
+  /** Version of Carillon that is deployed. Undefined if the stack does not say it. */
+  readonly version: string | undefined;
   /** The deployment's settings, which apply where a project's plan sets no limit. */
   readonly settings: DeployedSettings;
   readonly functions: LambdaFacts;
@@ -69,6 +71,7 @@ const localState = z.object({
     tables: z.record(z.enum(Object.values(tableVariables)), z.string()),
   }),
   settings: z.record(z.string(), z.string()),
+  version: z.string().optional(),
 });
 
 async function connectLocal(stateFile: string): Promise<Connection> {
@@ -77,7 +80,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
       'No local stack is running in this folder. In a clone of Carillon, start one with npm start, and run this command there.',
     );
   });
-  const { baseUrl, pushService, lambda, dynamodb, settings } = parseLocalState(text, stateFile);
+  const { baseUrl, pushService, lambda, dynamodb, ...state } = parseLocalState(text, stateFile);
   // The state file remains if the local stack was killed.
   await fetch(dynamodb.endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
     throw new ConnectionError('The local stack does not respond. Start it again with: npm start', {
@@ -88,7 +91,8 @@ async function connectLocal(stateFile: string): Promise<Connection> {
   return connectionOf(openTables(localConfig(dynamodb.endpoint)), {
     tables: projectTables(dynamodb.tables),
     baseUrl,
-    settings,
+    settings: state.settings,
+    version: state.version,
     functions: lambdaFacts(lambdaClient, async () => lambda.functions),
     aws: undefined,
     service: undefined,
@@ -113,7 +117,7 @@ async function connectDeployed(service: string, region: string | undefined): Pro
   const cloudFormation = new CloudFormationClient(region === undefined ? {} : { region });
   const config = await signIn(cloudFormation, ' For a local stack, use --local.');
   const outputs = await readOutputs(cloudFormation, service, config.region);
-  const { baseUrl, settings, quotas, ...tables } = outputs;
+  const { baseUrl, settings, quotas, version, ...tables } = outputs;
   const dynamo = openTables(config);
   const path = service.split('/');
   const serviceName = serviceNameOf(path);
@@ -129,6 +133,7 @@ async function connectDeployed(service: string, region: string | undefined): Pro
     settings: parse('settings', settings, service, (json) =>
       readEnvironment(settingNames, json as Record<string, string>),
     ),
+    version,
     functions: lambdaFacts(new LambdaClient(config), aws.functionNames),
     aws,
     service: serviceName,
@@ -193,6 +198,9 @@ const outputNames = {
   ...tableOutputs,
 } as const;
 
+/** Stacks of 1.1.0 and before do not have it. */
+const versionOutput = 'Version';
+
 type Outputs = Readonly<Record<keyof typeof outputNames, string>>;
 
 /** @throws {ConnectionError} */
@@ -200,7 +208,7 @@ async function readOutputs(
   cloudFormation: CloudFormationClient,
   service: string,
   region: string,
-): Promise<Outputs> {
+): Promise<Outputs & Pick<Connection, 'version'>> {
   const [stack = '', ...ids] = service.split('/');
   const prefix = outputPrefixOf(ids);
   const found = await deployedStack(cloudFormation, stack).status();
@@ -215,7 +223,7 @@ async function readOutputs(
       Object.entries(outputNames).map(([key, name]) => [key, outputs.get(start + name)]),
     ) as Outputs;
   const isComplete = (start: string) => Object.values(read(start)).every(Boolean);
-  if (isComplete(prefix)) return read(prefix);
+  if (isComplete(prefix)) return { ...read(prefix), version: outputs.get(prefix + versionOutput) };
   // A service in the stack of another app.
   const { baseUrl } = outputNames;
   const others = [...outputs.keys()]

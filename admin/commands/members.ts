@@ -39,9 +39,10 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
     )
     .option('--expires <duration>', 'end the key after this long, such as 90d', readExpires)
     .action((projectId: string, name: string, { role, expires }: InviteOptions) =>
-      runOnStack(async ({ registry, paint, print, next }) => {
+      runOnStack(async ({ registry, paint, print, next, note }) => {
         const member = { name, role, lifetimeMs: expires, random: randomBytes };
         const { key, expiresAt } = await registry.invite(projectId, member);
+        note({ member: name });
         const end =
           expiresAt === undefined ? 'until you revoke it' : `until ${formatTime(expiresAt)}`;
         print(
@@ -150,15 +151,17 @@ export function revokeCommand(runOnStack: RunOnStack): Command {
   );
 }
 
-async function revokeOne({ registry, print }: Context, projectId: string, name: string) {
+async function revokeOne({ registry, print, note }: Context, projectId: string, name: string) {
   await registry.revoke(projectId, name);
+  // Not before: a name that no member has may be a pasted key.
+  note({ member: name });
   print(
     { projectId, name, revoked: true },
     `The member key of "${printable(name)}" for "${projectId}" is refused within 30 seconds.\n`,
   );
 }
 
-async function revokeAll({ registry, dryRun, print, confirm, next }: Context, name: string) {
+async function revokeAll({ registry, dryRun, print, confirm, next, note }: Context, name: string) {
   const projectIds = (await membersWhere(registry, (one) => one === name)).map(
     ({ projectId }) => projectId,
   );
@@ -166,7 +169,10 @@ async function revokeAll({ registry, dryRun, print, confirm, next }: Context, na
   if (!dryRun) {
     const effect = `ends ${keys}: ${projectIds.join(', ')}`;
     await confirm({ effect, expected: name, label: 'name', refusal: 'Nothing was revoked.' });
-    for (const projectId of projectIds) await registry.revoke(projectId, name);
+    for (const projectId of projectIds) {
+      await registry.revoke(projectId, name);
+      note({ projectId, member: name });
+    }
   }
   const text = `${dryRun ? 'Would end' : 'Ended'} ${keys}, within 30 seconds: ${projectIds.join(', ')}.\n`;
   const others = projectIds.flatMap((projectId) => [

@@ -93,7 +93,7 @@ export function listCommand(runOnStack: RunOnStack): Command {
 }
 
 const columns: readonly Column<ProjectView>[] = [
-  ['project', ({ projectId }) => projectId],
+  ['project', ({ projectId, pausedAt }) => (pausedAt ? `${projectId} (paused)` : projectId)],
   // `show` prints names in full.
   ['name', ({ settings }) => truncate(printable(settings.name), 40)],
   ['subscribers', ({ usage }) => countText(usage.subscribers), 'right'],

@@ -3,6 +3,7 @@ import { constructIdOf, tableNames } from '../../contract/infrastructure/tables.
 import { isExampleAddress } from '../../contract/text/addresses.ts';
 import { deliveryVerdict, needsAttention } from '../../contract/wording/delivery-verdict.ts';
 import { readParts, subscriberCounter, sumOf } from '../../lambdas/store/counters.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { settingsFileName } from '../calls.ts';
 import type { Context } from '../commands/command.ts';
 import { outcomeText } from '../commands/notifications.ts';
@@ -20,6 +21,7 @@ type Deployment = Pick<
   | 'registry'
   | 'settings'
   | 'baseUrl'
+  | 'version'
   | 'functions'
   | 'aws'
   | 'dynamo'
@@ -85,6 +87,14 @@ export const checks: Readonly<Record<string, Check>> = {
     }
     return ok(`The stack is ${status} and protected.`);
   }),
+
+  async version({ version }) {
+    const { version: own } = packageJson;
+    if (version === own) return ok(`The stack and this command have version ${own}.`);
+    return warning(
+      `The version of the stack is ${version ?? 'not known'}, that of this command ${own}. Deploy, or use the command of the stack's version.`,
+    );
+  },
 
   async functions(deployment) {
     const functions = await deployment.functions.functions();

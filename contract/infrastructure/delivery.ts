@@ -128,4 +128,9 @@ export const sliceSizes = {
   pending: 200_000,
   /** Subscriptions that one transaction removes: half of DynamoDB's maximum, for fewer conflicts. */
   removalBatch: 50,
+  /**
+   * Subscriptions that are marked at once in each of eight lanes, by one write each. The database client has 50 connections:
+   * writes that wait a second for one fail, and the lease needs some too.
+   */
+  markBatch: 4,
 } as const;

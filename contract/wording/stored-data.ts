@@ -202,8 +202,8 @@ export const storedData = [
   },
   {
     where: 'Audit',
-    names: ['by', 'at', 'action', 'count', 'subject', 'failed'],
-    what: 'who did what, and when: ARN of an operator, name of a member, or that the secret key was used; of an erasure or export also a keyed hash of whose',
+    names: ['by', 'at', 'action', 'count', 'subject', 'member', 'failed'],
+    what: 'who did what, and when: ARN of an operator, name of a member, or that the secret key was used; of an erasure or export also a keyed hash of whose; of a member key its member',
     why: 'to know afterwards who did what: `audit`',
     kept: `${limits.auditDays} days`,
     readBy: 'the operator',

@@ -184,12 +184,10 @@ function outcomeOf(
   sending: Sending,
   { states, isDone }: Pick<Supervised, 'states' | 'isDone'>,
 ): SendOutcome | undefined {
-  if (!isDone) return undefined;
+  if (!isDone || states.some((slice) => slice?.ended === 'cancelled')) return undefined;
   const { notification, slices } = sending;
   if (notification.division.respondedAsync) return respondTo(deps, sending, states);
   const counts = finalCounts(notification, states);
-  const isOfSomebody = counts.attempted > 0 || counts.unreached === 0;
-  if (!isOfSomebody && !isStopped(notification, states)) return undefined;
   const unjudged = states.reduce((sum, slice) => sum + (slice?.unjudged ?? 0), 0);
   deps.observe.responded(slices[0]!, counts, unjudged, isStopped(notification, states));
   return respondTo(deps, sending, states);

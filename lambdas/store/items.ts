@@ -321,6 +321,8 @@ export interface AuditItem {
   readonly count?: number | undefined;
   /** Whose data: see `auditSubject`. */
   readonly subject?: string | undefined;
+  /** Name of the member whose key was made or ended. */
+  readonly member?: string | undefined;
   /** It ended with an error, and may have been done in part. */
   readonly failed?: true | undefined;
   /** Epoch seconds. */

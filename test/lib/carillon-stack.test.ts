@@ -7,6 +7,7 @@ import { stackNameOf } from '../../contract/infrastructure/stack-name.ts';
 import { constructIdOf, outputOf, tableNames } from '../../contract/infrastructure/tables.ts';
 import { type FunctionName, functionNames } from '../../contract/wire/routes.ts';
 import type { settingNames } from '../../lib/settings.ts';
+import { version } from '../../package.json' with { type: 'json' };
 import { tablesTemplate } from '../fixtures/database.ts';
 import { everyRoute } from '../fixtures/route-names.ts';
 import { type Resource, synthesize } from '../fixtures/synthesized-stack.ts';
@@ -117,11 +118,12 @@ test('the longest settings leave room in the environment of each function', () =
   }
 });
 
-test('the outputs are the base URL, the settings, the quotas and the tables', () => {
+test('the outputs are the base URL, the version, the settings, the quotas and the tables', () => {
   const found = prod.template.findOutputs('*');
   expect(Object.keys(found).sort()).toEqual(
-    ['ApiUrl', 'Settings', 'Quotas', ...Object.keys(keysOfTables)].sort(),
+    ['ApiUrl', 'Version', 'Settings', 'Quotas', ...Object.keys(keysOfTables)].sort(),
   );
+  expect(found.Version!.Value).toBe(version);
   expect(found.ApiUrl!.Value).toEqual({ 'Fn::GetAtt': [expect.any(String), 'ApiEndpoint'] });
   for (const name of Object.keys(keysOfTables)) {
     expect(prod.resources('AWS::DynamoDB::Table')).toHaveProperty(found[name]!.Value.Ref);

@@ -95,7 +95,7 @@ test('an app has outputs only if it asks for them', () => {
   expect(plain.findOutputs('*')).toEqual({});
   const exporting = userStack();
   new Carillon(exporting, 'Push', { vapidSubject, alarmEmail: 'none', exportOutputs: true });
-  const names = ['ApiUrl', 'Settings', 'Quotas', ...tableNames.map(outputOf)];
+  const names = ['ApiUrl', 'Version', 'Settings', 'Quotas', ...tableNames.map(outputOf)];
   expect(Object.keys(Template.fromStack(exporting).findOutputs('*')).sort()).toEqual(
     names.map((name) => `Push${name}`).sort(),
   );
@@ -125,7 +125,7 @@ test.each([
   const settings = { vapidSubject, alarmEmail: 'none', exportOutputs: true };
   for (const id of [one, other]) new Carillon(stack, id, settings);
   const { Outputs } = Template.fromStack(stack).toJSON();
-  expect(Object.keys(Outputs)).toHaveLength(2 * (3 + tableNames.length));
+  expect(Object.keys(Outputs)).toHaveLength(2 * (4 + tableNames.length));
   const named = resourcesIn(stack)('AWS::Logs::LogGroup').flatMap(
     ([, properties]) => JSON.parse(properties).LogGroupName?.['Fn::Join'][1][0] ?? [],
   );
@@ -194,8 +194,8 @@ test('every output is a member', () => {
     ...Object.values(push.tables).map(({ tableName }) => tableName),
   ]);
   const outputs = Object.entries(Template.fromStack(stack).findOutputs('*'));
-  // Two outputs have what the app gave.
-  const others = outputs.filter(([name]) => !/Settings$|Quotas$/.test(name));
+  // The version is Carillon’s; two have what the app gave.
+  const others = outputs.filter(([name]) => !/(Settings|Quotas|Version)$/.test(name));
   for (const [name, { Value }] of others)
     expect([name, members]).toEqual([name, expect.arrayContaining([Value])]);
 });

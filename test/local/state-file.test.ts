@@ -16,6 +16,7 @@ const state = (baseUrl: string): LocalState => ({
   },
   lambda: { endpoint: 'http://127.0.0.1:4003', functions: ['Send'] },
   settings,
+  version: '1.2.0',
   project: {
     projectId: 'demo',
     applicationServerKey: 'key',

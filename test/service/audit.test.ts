@@ -106,8 +106,12 @@ test('entries of the command have what was chosen, and nothing that was typed', 
     ['set', projectId, '--name', 'Typed', '--events', 'off'],
     ['rotate', projectId, 'identity'],
     ['invite', projectId, 'Ben', '--role', 'viewer'],
+    ['revoke', projectId, 'Ben'],
+    ['invite', projectId, 'Cy', '--role', 'viewer'],
+    ['revoke', '--name', 'Cy', '--yes'],
     ['users', 'export', 'ada', '--project', projectId],
     ['users', 'delete', 'ada', '--project', projectId, '--yes'],
+    ['revoke', projectId, 'carillon_sk_pasted'],
     // Leave none:
     ['show', projectId],
     ['subscriptions', 'prune', projectId, '--unseen-days', '30', '--dry-run'],
@@ -116,13 +120,18 @@ test('entries of the command have what was chosen, and nothing that was typed', 
   ];
   for (const command of commands) await operator.run(command);
   const entries = (await audit()).toReversed();
-  expect(entries.map(({ action, count }) => [action, count])).toEqual([
+  expect(entries.map(({ action, count, member }) => [action, count ?? member])).toEqual([
     ['set --name --events=off', undefined],
     [expect.stringMatching(/^rotate identity/), undefined],
-    ['invite --role=viewer', undefined],
+    ['invite --role=viewer', 'Ben'],
+    ['revoke', 'Ben'],
+    ['invite --role=viewer', 'Cy'],
+    ['revoke --name --yes', 'Cy'],
     ['users export --project', 1],
     ['users delete --yes --project', 1],
+    ['revoke', undefined],
   ]);
+  expect((await operator.run(['audit', projectId])).output).toMatch(/invite --role=viewer +Ben\n/);
   expect(await audit('ada')).toHaveLength(2);
   await operator.run(['delete', projectId, '--yes']);
   expect((await audit())[0]).toMatchObject({ action: 'delete --yes' });

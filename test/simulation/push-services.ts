@@ -94,8 +94,10 @@ class PushService {
     this.#subscriptions = subscriptions;
     this.#condition = someCondition(world, world.stream(`condition of ${origin}`));
     const { down, suspended, throttle, isSlow } = this.#condition;
-    for (const span of [down, suspended]) if (span !== undefined) world.disturb(everyone, span);
-    if (throttle !== undefined || isSlow) world.disturb(everyone, { from: 0, to: Infinity });
+    const always = throttle !== undefined || isSlow ? { from: 0, to: Infinity } : undefined;
+    const spans = [down, suspended, always].filter((span) => span !== undefined);
+    for (const span of spans) world.disturb(everyone, span);
+    if (spans.length > 0) world.foundSlow(everyone, origin);
     world.note(origin, () => JSON.stringify(this.#condition));
   }
 
@@ -109,8 +111,8 @@ class PushService {
     const isSlow = faults.occurs('slow connection');
     const opensAfterMs = isSlow ? random.between(500, 9000) : random.latency(1, 30);
     const isSilent = how === 'is silent';
-    if (isSilent) run.disturb(pushTimeoutMs);
-    else if (how !== undefined || isRefused || isSlow) run.disturb(retryMs + opensAfterMs);
+    if (isSilent) this.#delay(run, pushTimeoutMs);
+    else if (how !== undefined || isRefused || isSlow) this.#delay(run, retryMs + opensAfterMs);
     if (how !== undefined) run.note(() => `${this.#origin} ${how}`);
     const onRequest = (request: Buffer, connection: SimulatedConnection, by: Invocation) =>
       this.#take(request, connection, by);
@@ -147,7 +149,7 @@ class PushService {
       connection.writableLength = 1;
       attempt.mayBeRepeated = true;
       const closesAfterMs = random.chance(0.5) ? random.latency(10, 5000) : undefined;
-      run.disturb(closesAfterMs === undefined ? pushTimeoutMs : retryMs + closesAfterMs);
+      this.#delay(run, closesAfterMs === undefined ? pushTimeoutMs : retryMs + closesAfterMs);
       if (closesAfterMs !== undefined) connection.closes(closesAfterMs, 'ECONNRESET');
       return;
     }
@@ -155,7 +157,7 @@ class PushService {
     const isDown = isWithin(down, scheduler.now) && down!.how === 'closes';
     if (isDown || (isReused && faults.occurs('reused connection closed'))) {
       run.note(() => `connection closed: ${path}`);
-      run.disturb(retryMs);
+      this.#delay(run, retryMs);
       // It may even have read the push.
       attempt.isAccepted = !isDown && random.chance(0.2);
       const code = random.pick([undefined, 'ECONNRESET', 'EPIPE']);
@@ -164,24 +166,30 @@ class PushService {
     }
     const isSlow = this.#condition.isSlow || faults.occurs('slow push');
     const tookMs = isSlow ? random.between(1000, 15_000) : random.latency(30);
-    if (tookMs > 500) run.disturb(tookMs);
+    if (tookMs > 500) this.#delay(run, tookMs);
     scheduler.after(tookMs / 2, () => {
       const answer = this.#answer(path, key, run);
       const { status } = answer;
       attempt.status = status;
       attempt.isAccepted = status === 201;
-      if (isRefusal(status)) run.disturb(retryMs + 1000 * (answer.retryAfterSeconds ?? 0));
+      if (isRefusal(status)) this.#delay(run, retryMs + 1000 * (answer.retryAfterSeconds ?? 0));
       if (occurs('crash after a call')) run.die(`after ${what()}`);
       const loss = lostResponses.find((fault) => occurs(fault));
       run.note(() => `push ${path}: ${status}${loss === undefined ? '' : `, ${loss}`}`);
       if (loss !== undefined)
-        run.disturb(loss === 'push without response' ? pushTimeoutMs : retryMs);
+        this.#delay(run, loss === 'push without response' ? pushTimeoutMs : retryMs);
       this.#respond(connection, tookMs / 2, answer, loss, run, broken, () => {
         attempt.heardAt = this.#world.now;
         attempt.isMismatch = status === 401;
         attempt.mayBeRepeated = isRefusal(status);
       });
     });
+  }
+
+  /** A fault takes this much of the time of a request, at most, and its function finds this push service slow. */
+  #delay(run: Invocation, ms: number): void {
+    run.disturb(ms);
+    this.#world.foundSlow(run.name, this.#origin);
   }
 
   /**

@@ -22,6 +22,7 @@ export function useSmallSizes(): void {
     // Not as small as that, but so small that there are several.
     users: 2,
     removalBatch: 3,
+    markBatch: 3,
     shownPerSecond: 5,
   });
   Object.assign(inFlight, {

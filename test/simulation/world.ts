@@ -154,6 +154,8 @@ export class World {
   readonly calls = new Map<string, number[]>();
   /** Functions that Lambda ended. */
   readonly timeOuts: string[] = [];
+  /** The invocations that have an entry in the audit. */
+  readonly audited = new Set<string>();
   /** What Lambda has made of each slice. */
   readonly fates = new Map<string, SliceFate>();
   /** The notifications that Lambda was asked to deliver, whatever it responded. */
@@ -189,6 +191,7 @@ export class World {
   readonly #streams = new Map<string, Random>();
   readonly #runs = new Map<string, number>();
   readonly #disturbed = new Map<string | typeof everyone, Span[]>();
+  readonly #slowOrigins = new Map<string | typeof everyone, Set<string>>();
   readonly #picked: PickedCall;
   #tokens = 0;
 
@@ -212,6 +215,7 @@ export class World {
         else if (table === tables.projects) this.#changed(item);
         else if (table === tables.notifications) this.#sent(item);
         else if (table === tables.deliveries) this.#written(item);
+        else if (table === tables.audit) this.audited.add(this.caller!.run);
       },
     });
     this.#isTraced = isTraced;
@@ -250,6 +254,19 @@ export class World {
     const spans = this.#disturbed.get(requestId) ?? [];
     spans.push(span);
     this.#disturbed.set(requestId, spans);
+  }
+
+  /** @param run whose pushes an origin has delayed; or everyone's. */
+  foundSlow(run: string | typeof everyone, origin: string): void {
+    const origins = this.#slowOrigins.get(run) ?? new Set();
+    origins.add(origin);
+    this.#slowOrigins.set(run, origins);
+  }
+
+  /** The origins that have delayed a push of a run. */
+  slowOriginsOf(run: string): readonly string[] {
+    const origins = (by: string | typeof everyone) => [...(this.#slowOrigins.get(by) ?? [])];
+    return [...origins(run), ...origins(everyone)];
   }
 
   /** Ms of a span in which faults disturbed none of these requests, or everyone. */

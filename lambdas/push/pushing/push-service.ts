@@ -104,8 +104,9 @@ export class PushService {
   /** Before its first pause, refusals may be those of single subscriptions. */
   #hasPaused = false;
   #pauseMs = 0;
-  /** Epoch ms of its last prompt response, or of the first push. */
-  #promptAt: number | undefined;
+  /** Whether its last response was prompt; and epoch ms since which it has not responded promptly to what is in flight. */
+  #isPrompt = true;
+  #waitsSince = 0;
   /** Time-outs in a row by origin, of hosts that are not known by name. */
   readonly #timeouts: Map<string, number> | undefined;
 
@@ -179,7 +180,7 @@ export class PushService {
     if (this.name === otherHosts) return false;
     if (this.#refusedBefore + this.#refusedInARow > this.#notRefused) return false;
     // With nothing in flight, the pushes wait for the pace, and not for the push service.
-    const isPrompt = this.inFlight === 0 || now - (this.#promptAt ?? now) < promptMs;
+    const isPrompt = this.inFlight === 0 || now - this.#waitsSince < promptMs;
     return isPrompt && now >= this.pausedUntil && this.waiting > most;
   }
 
@@ -193,7 +194,7 @@ export class PushService {
   }
 
   start(now: number): void {
-    this.#promptAt ??= now;
+    if (this.inFlight === 0 && this.#isPrompt) this.#waitsSince = now;
     this.inFlight += 1;
   }
 
@@ -227,10 +228,10 @@ export class PushService {
       this.pausedUntil = 0;
     }
     const { overall, initial, minimum } = this.#limits;
-    const isPrompt = !hasFailed && tookMs < promptMs;
-    if (isPrompt) this.#promptAt = now;
+    this.#isPrompt = !hasFailed && tookMs < promptMs;
+    if (this.#isPrompt) this.#waitsSince = now;
     const lowest = hasFailed ? minimum : initial;
-    const mayGrow = isPrompt || inFlightOverall < overall / 2;
+    const mayGrow = this.#isPrompt || inFlightOverall < overall / 2;
     const isBelow = this.#limit < lowest && !hasFailed;
     if (mayGrow || isBelow) this.#limit = Math.min(this.#mostInFlight, this.#limit + 1);
     else this.#limit = Math.min(this.#limit, Math.max(lowest, this.#limit - 1));

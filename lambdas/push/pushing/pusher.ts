@@ -201,7 +201,7 @@ class RunningPusher {
     });
     this.#marks = new Batches({
       ...common,
-      size: sliceSizes.removalBatch,
+      size: sliceSizes.markBatch,
       // If a write fails, the next send makes it.
       write: options.mark,
     });

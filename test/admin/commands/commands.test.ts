@@ -190,6 +190,17 @@ describe('list', () => {
     expect(output).toMatch(new RegExp(`${projectId}-a .* 0  1,000  20..-.. +0  10,000 +60 `));
     expect(listed.map((project) => project.projectId)).toEqual(expect.arrayContaining(ids));
   });
+
+  it('marks a paused project', async () => {
+    await operator.registry.create({ projectId, random: randomBytes });
+    await operator.registry.pause(projectId);
+    const { output } = await operator.runLocal(['list']);
+    expect(output).toContain(`\n${projectId} (paused)  `);
+    const listed: { projectId: string }[] = await operator.runJson(['list']);
+    expect(listed.find((one) => one.projectId === projectId)).toMatchObject({
+      pausedAt: expect.any(String),
+    });
+  });
 });
 
 describe('set', () => {

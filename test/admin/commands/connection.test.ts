@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connect } from '../../../admin/commands/connection.ts';
 import { outputPrefixOf } from '../../../contract/infrastructure/stack-name.ts';
 import { outputOf, tableNames, tableVariables } from '../../../contract/infrastructure/tables.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
@@ -97,6 +98,15 @@ describe('a deployed stack', () => {
     expect(JSON.parse(output)).toMatchObject({ projectId, baseUrl: 'https://api.example' });
     expect(await operator.registry.find(projectId)).toBeDefined();
     expect(aws.calls).toMatchObject([{ input: { StackName: 'Carillon' } }]);
+  });
+
+  it.each([undefined, '1.2.0'])('says that its version is %s', async (version) => {
+    const all = { ...outputs(), ...(version && { Version: version }) };
+    aws.respond({ DescribeStacks: () => describedStack(all) });
+    const stack = { kind: 'deployed', stack: 'Carillon', region: 'eu-west-1' } as const;
+    const { close, ...connection } = await connect(stack);
+    close();
+    expect(connection.version).toBe(version);
   });
 
   it('is chosen with --stack', async () => {

@@ -26,6 +26,7 @@ describe('a stack without problems', () => {
     const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]));
     expect(levels).toEqual({
       stack: 'skipped',
+      version: 'ok',
       functions: 'ok',
       settings: 'ok',
       'vapid subject': 'skipped',

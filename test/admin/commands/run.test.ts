@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { settingTexts } from '../../../contract/wording/setting-texts.ts';
+import { callWithoutStack, helpTexts, wordsOf } from '../../fixtures/call-command.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { testTerminal } from '../../fixtures/terminal.ts';
 
@@ -79,28 +80,13 @@ describe('a wrong call', () => {
 });
 
 it('every example of every help text is a right call', async () => {
-  const run = async (args: readonly string[]) => {
-    const terminal = testTerminal();
-    const code = await runCarillon(args, terminal, '', () => Promise.reject(new Error('no stack')));
-    return { code, ...terminal.written() };
-  };
-  /** A command, and those below it. */
-  const commandsFrom = async (command: readonly string[]): Promise<(readonly string[])[]> => {
-    const [, names] =
-      /^Missing command: use one of (.*)\./.exec((await run(command)).messages) ?? [];
-    const below = names?.split(', ').map((name) => commandsFrom([...command, name])) ?? [];
-    return [command, ...(await Promise.all(below)).flat()];
-  };
-  const examples: string[] = [];
+  const examples = (await helpTexts()).flatMap(
+    (help) => help.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? [],
+  );
   const wrong: string[] = [];
-  for (const command of await commandsFrom([])) {
-    const [, ofCommand] = (await run([...command, '--help'])).output.split('\nExamples:\n');
-    examples.push(...(ofCommand?.trimEnd().split('\n') ?? []));
-  }
   for (const example of examples) {
     const [, call = ''] = /^ {2}npm run -s carillon -- (.*?)(?: [<|] .*)?$/.exec(example) ?? [];
-    const words = [...call.matchAll(/"([^"]*)"|(\S+)/g)];
-    const { code, messages } = await run(words.map(([, quoted, word]) => quoted ?? word!));
+    const { code, messages } = await callWithoutStack(wordsOf(call));
     if (code === 2) wrong.push(`${example}: ${messages}`);
   }
   expect(examples.length).toBeGreaterThan(30);

@@ -7,6 +7,7 @@ import {
   lambdaFacts,
 } from '../../../admin/doctor/aws-facts.ts';
 import { checks, runCheck } from '../../../admin/doctor/checks.ts';
+import { version } from '../../../package.json' with { type: 'json' };
 import { type AwsEndpoint, startAwsEndpoint } from '../../fixtures/aws-endpoint.ts';
 
 let aws: AwsEndpoint;
@@ -214,6 +215,14 @@ test.each([
   ['https://example.carillon.net', /^ok: /],
 ])('the VAPID subject %s is: %s', async (subject, finding) => {
   expect(await check('vapid subject', { settings: { VAPID_SUBJECT: subject } })).toMatch(finding);
+});
+
+test.each([
+  [version, `ok: The stack and this command have version ${version}.`],
+  ['1.1.0', `warning: The version of the stack is 1.1.0, that of this command ${version}. Deploy`],
+  [undefined, `warning: The version of the stack is not known, that of this command ${version}.`],
+])('a stack of version %s is: %s', async (deployed, finding) => {
+  expect(await check('version', { version: deployed })).toContain(finding);
 });
 
 test("AWS's name of the API is a warning", async () => {

@@ -144,6 +144,7 @@ function isKeptFromWriting({ sliceWrites, pause }: EndedRun, { item }: SliceVers
 /**
  * A function that dies takes with it, beside the pushes that it has started, the recipients that it claims ahead: those
  * of one chunk, and of the second before. A chunk is as many positions as are planned for five seconds, whoever is there.
+ * Beside them, those at push services that are slow, for whom no chunk waits.
  */
 function deathIsCheap(report: Report): Verdict[] {
   const { world, scenario } = report;
@@ -161,7 +162,7 @@ function deathIsCheap(report: Report): Verdict[] {
       const notStarted = pendingIn(version) - openOf(report, id, version);
       const ahead = Math.ceil(pace * waitingSeconds) + inLastChunk(report, id, version, pace);
       return verdict(
-        notStarted <= ahead + atOtherHosts(report, id, version) + waiting,
+        notStarted <= ahead + atSlowHosts(report, id, version) + waiting,
         () => `${id}: ${version.holder} died with ${notStarted} not started, at ${pace}/s`,
       );
     });
@@ -182,12 +183,13 @@ function inLastChunk(report: Report, id: string, version: SliceVersion, pace: nu
   return Math.max(...inStep) + (isSparse ? Math.ceil(planned / 2) : 0);
 }
 
-/** The claimed recipients at hosts that are not known by name, for whom no chunk waits, and who were not pushed to. */
-function atOtherHosts(report: Report, id: string, version: SliceVersion): number {
+/** The claimed recipients at slow push services and at hosts that are not known by name, who were not pushed to. */
+function atSlowHosts(report: Report, id: string, version: SliceVersion): number {
+  const slow = new Set(report.world.slowOriginsOf(version.holder!).map(classOf)).add(otherHosts);
   const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
   return audienceOf(report, id, version).filter(
     ({ origin, path, key }) =>
-      classOf(origin) === otherHosts && !pushed.has(path) && isClaimed(version, origin, key),
+      slow.has(classOf(origin)) && !pushed.has(path) && isClaimed(version, origin, key),
   ).length;
 }
 

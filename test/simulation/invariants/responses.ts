@@ -98,7 +98,9 @@ function createdIsFinal(report: Report): Verdict[] {
   });
 }
 
-/** A 201 has attempted somebody, unless nobody was there or it was stopped: one that was interrupted stays so. */
+/**
+ * A 201 has attempted somebody, unless nobody was there any more or it was stopped: one that was interrupted stays so.
+ */
 function createdHasAttempted(report: Report): Verdict[] {
   return created(report).map(({ body: { id, attempted, unreached = 0, status }, call, at }) => {
     const { userIds, recipients, channels, seenWithinDays } = call.request;
@@ -111,7 +113,7 @@ function createdHasAttempted(report: Report): Verdict[] {
       status === 'stopped' ||
       report.stops.some((stop) => stop.notification.id === id && stop.at <= at);
     return verdict(
-      attempted > 0 || unreached === 0 || isStopped,
+      attempted > 0 || unreached <= leftOutOf(report, id) || isStopped,
       () => `${call.requestId}: 201, and nobody of ${unreached} was attempted`,
     );
   });
@@ -119,13 +121,13 @@ function createdHasAttempted(report: Report): Verdict[] {
 
 /**
  * An error says that nothing was sent, and then nothing is, ever: no push, no notification, no unit. Or that the send
- * is kept for a repetition, because the database was away to the end of its function; then nobody was attempted
- * until then. Or that the outcome is unknown.
+ * is kept for a repetition, because the database was away to the end of its function, or faults left less time than a
+ * slice needs to begin; then nobody was attempted until then. Or that the outcome is unknown.
  */
 function errorsAreTrue(report: Report): Verdict[] {
   const { world, notifications } = report;
   return report.responses.flatMap((response) => {
-    const { call, body, at } = response;
+    const { call, body, at, startedAfterMs } = response;
     const { requestId } = call;
     const { code, message = '' } = body.error ?? {};
     // The first request with its key is another one.
@@ -141,11 +143,13 @@ function errorsAreTrue(report: Report): Verdict[] {
       [...world.ended].find(
         ([name, one]) => name.startsWith('send ') && one.requestId === requestId,
       ) ?? [];
+    const from = world.startsAt + call.at + startedAfterMs;
+    const leftMs = world.undisturbedMs([everyone, requestId], { from, to: at });
     return [
       verdict(pushed === 0, () => `${what}, and it made ${pushed} pushes`),
       verdict(
-        !isKept || run === undefined || run.isWithoutDatabase,
-        () => `${what}: the send is kept, and the database was there`,
+        !isKept || run === undefined || run.isWithoutDatabase || leftMs < startMs,
+        () => `${what}: the send is kept, and the database was there for ${leftMs} ms`,
       ),
       ...made.map((id) => {
         if (world.removedAt !== undefined) return removed;
@@ -248,7 +252,8 @@ function isLastAttempt({ world }: Report, versions: readonly SliceVersion[]): bo
 
 /**
  * Of a send that waits, nobody is unreached before the time is over, or while the pace allows: in the seconds that no
- * fault has taken, a slice of somebody unreached makes the pushes of its pace.
+ * fault has taken, who delivers the slice of somebody unreached makes the pushes of its pace. A request delivers slices
+ * that no function has begun one after another.
  */
 function waitingUsesItsTime(report: Report): Verdict[] {
   const { world, scenario, responses } = report;
@@ -272,7 +277,13 @@ function waitingUsesItsTime(report: Report): Verdict[] {
         to: at + sendTimeline.lastPushMs - clockDifferenceMs,
       });
       const due = Math.floor(((ms / 1000) * scenario.pushesPerSecond) / slices.length);
-      const made = attemptsOf(report, id).filter((attempt) => attempt.slice === slice).length;
+      const requestRun = [...world.ended].find(
+        ([name, run]) => name.startsWith('send ') && run.requestId === request.requestId,
+      )?.[0];
+      const deliveredBy = last?.holder ?? requestRun;
+      const made = attemptsOf(report, id).filter(
+        (attempt) => attempt.slice === slice || attempt.run === deliveredBy,
+      ).length;
       return verdict(
         made >= due - sparePushes,
         () => `${id}/${slice}: not everyone is reached after ${made} pushes in ${ms} ms`,

@@ -89,6 +89,28 @@ test('what a push service says is gone of most is kept and marked, and removed i
   expect(second.removed).toHaveLength(300);
 });
 
+test('marks are written while connections to the database are left for the lease', async () => {
+  const marked: Mark[] = [];
+  let [running, most] = [0, 0];
+  const { done, time } = pushVirtually(
+    {
+      recipients: recipientsAt(fcm, 1000),
+      mark: async (batch) => {
+        running += batch.length;
+        most = Math.max(most, running);
+        await time.sleep(100);
+        running -= batch.length;
+        marked.push(...batch);
+      },
+    },
+    () => ({ status: 410 }),
+  );
+  expect(await done).toMatchObject({ failures: { gone_unconfirmed: 1000 } });
+  expect(marked).toHaveLength(1000);
+  // The client has 50.
+  expect(most).toBeLessThanOrEqual(40);
+});
+
 test('subscriptions that a push service refuses, which anybody can make, do not speak for those it calls gone', async () => {
   const refused = recipientsAt(fcm, 600).map((one) => ({ ...one, path: `${one.path}/invented` }));
   const browsers = recipientsAt(fcm, 200);

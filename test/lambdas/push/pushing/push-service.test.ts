@@ -38,9 +38,9 @@ function service(queued: number, inFlight: number, its = limits): PushService {
 
 const encrypt = () => Buffer.of();
 
-function start(one: PushService): void {
+function start(one: PushService, now = 0): void {
   one.take();
-  one.start(0);
+  one.start(now);
 }
 
 test('the push service with the fewest pushes in flight comes first', () => {
@@ -63,6 +63,20 @@ test('further recipients wait for a push service that only the pace holds up, an
   expect(held.isBusy(5000, 4)).toBe(true);
   expect(slow.isBusy(5000, 4)).toBe(false);
 });
+
+test.each([
+  { last: 'prompt', tookMs: 60, isBusy: true },
+  { last: 'slow', tookMs: 3000, isBusy: false },
+])(
+  'a push after seconds without one is taken for $last, as the last response was',
+  ({ tookMs, isBusy }) => {
+    const rare = service(9, 1);
+    const [recipient] = recipientsAt(fcm, 1);
+    rare.ended({ recipient } as Push, { kind: 'delivered' }, tookMs, tookMs, 0);
+    start(rare, 5000);
+    expect(rare.isBusy(5000, 4)).toBe(isBusy);
+  },
+);
 
 describe('the limit of pushes in flight', () => {
   const delivered: Outcome = { kind: 'delivered' };
