@@ -157,8 +157,8 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     await tab.page.evaluate(() => push.unsubscribe());
     expect(await session.stack.subscriptions(project)).toEqual([]);
     const bodies = `<script>
-      const bodies = [], { fetch } = self;
-      self.fetch = (url, init) => { bodies.push(init?.body); return fetch(url, init); };
+      const bodies = [], request = self.fetch;
+      self.fetch = (url, init) => { bodies.push(init?.body); return request(url, init); };
     </script>`;
     const script = `<script type="module">${recipe}</script>`;
     site.files.set('/', bodies + site.files.get('/') + script);
