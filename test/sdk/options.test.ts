@@ -1,3 +1,4 @@
+import { choiceFields, choiceNames } from '../../contract/wire/fields.ts';
 import {
   type CarillonOptions,
   optionNames,
@@ -220,17 +221,18 @@ test.each<[SubscribeOptions, string]>([
   expect(() => readSubscribeOptions(given)).toThrow(message);
 });
 
-test('subscribe() takes what it documents, and the event of a click', () => {
-  const all: Required<SubscribeOptions> = {
-    ...{ userId: null, userIdSignature: 'signature' },
-    channels: ['news', 'flash-sales-2026'],
-    renewal: false,
-    consent: 'v'.repeat(64),
-  };
-  const { renewal, ...choice } = all;
-  expect(readSubscribeOptions(all)).toEqual(choice);
-  const { consent, ...renewed } = choice;
-  expect(readSubscribeOptions({ ...all, renewal: true })).toEqual(renewed);
+test('subscribe() takes each member that a visitor chooses, and the event of a click', () => {
+  const chosen = choiceNames.filter((name) => choiceFields[name].isChosen);
+  for (const sample of [0, 1] as const) {
+    const samples = chosen.map((name) => [name, choiceFields[name].samples[sample]]);
+    const choice = { ...Object.fromEntries(samples), userIdSignature: 'signature' };
+    expect(readSubscribeOptions({ ...choice, renewal: true })).toEqual(choice);
+    // Only a visitor agrees.
+    const consent = sample === 0 ? 'v' : 'v'.repeat(64);
+    expect(readSubscribeOptions({ ...choice, consent })).toEqual({ ...choice, consent });
+    expect(readSubscribeOptions({ ...choice, consent, renewal: true })).toEqual(choice);
+  }
+  expect(readSubscribeOptions({ userId: null })).toEqual({ userId: null });
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
   const ofLibrary = { type: 'click', preventDefault() {}, nativeEvent: {} };
   for (const event of [new Event('click'), ofLibrary]) {
