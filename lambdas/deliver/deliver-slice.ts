@@ -259,12 +259,13 @@ export class SliceDelivery {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);
       },
-      mark: (marks, end) =>
-        subscriptions.mark(
-          project,
-          marks.map(([{ endpointHash }, goneSince]) => [endpointHash, goneSince]),
-          end,
-        ),
+      mark: (marks, end) => {
+        const given = marks.map(
+          ([{ endpointHash: hash }, goneSince]) => [hash, goneSince] as const,
+        );
+        const write = (signal: AbortSignal) => subscriptions.mark(project, given, signal);
+        return whileTimeIsLeft(this.#deps, pushEndAt, write, { signal: end });
+      },
       correctPair: ({ endpointHash }, number, end) =>
         subscriptions.correctPair(project, endpointHash, number, end),
       onDelivered: reached && (({ user }) => reached.add(user!)),
