@@ -629,6 +629,7 @@ describe('users', () => {
             channels: ['news'],
             createdAt: '2026-11-20T12:00:00.000Z',
             updatedAt: '2026-11-21T12:00:00.000Z',
+            firstAt: '2026-11-20T12:00:00.000Z',
           },
         ],
         elsewhere: expect.any(Array),
@@ -668,7 +669,7 @@ describe('users', () => {
         projectId,
       ]);
       expect(output).toContain(`Stored subscriptions of "ada\\u202e/x" in ${projectId}: 1\n`);
-      expect(output).toMatch(/https:\S+ +2026-11-20 12:00 UTC +2026-11-20 12:00 UTC\n/);
+      expect(output).toMatch(/https:\S+( +2026-11-20 12:00 UTC){3}\n/);
       expect(output).toContain('  Recovery of the tables: all tables but RateLimits');
       expect(output).not.toContain(Buffer.from(keys.auth).toString('base64url'));
     });
