@@ -1,4 +1,3 @@
-import { pushMetrics } from '../infrastructure/metrics.ts';
 import { choiceNames } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
 import { choiceNouns } from './field-texts.ts';
@@ -64,7 +63,7 @@ const pageStorage = {
 
 const inBrowser = 'it is in the person’s own browser';
 
-const otherChoices = choiceNames.filter((name) => name !== 'userId');
+const otherChoices = choiceNames.filter((name) => name !== 'userId' && name !== 'consent');
 
 export const storedData = [
   {
@@ -97,8 +96,15 @@ export const storedData = [
   },
   {
     ...subscription,
+    names: ['consent', 'firstAt'],
+    what: `${choiceNouns.consent}; first registration, also of the endpoints that this one replaced`,
+    why: 'to prove a consent',
+    exported: ['consent', 'firstAt'],
+  },
+  {
+    ...subscription,
     names: ['createdAt', 'updatedAt'],
-    what: 'first and last registration',
+    what: 'first and last registration of this endpoint',
     why: 'to tell browsers in use from others',
     exported: ['createdAt', 'updatedAt'],
   },
@@ -176,12 +182,22 @@ export const storedData = [
   {
     where: 'RateLimits',
     names: ['bucket', 'hits', 'key *'],
-    what: 'address of a caller (of IPv6 its /64 and /48) with route and minute; its requests, also by key',
+    what: 'keyed hash of a caller’s address (of IPv6 its /64 and /48) with route and minute; its requests, also by key',
     why: 'to limit requests',
     kept: 'two minutes; AWS deletes up to two days later',
     readBy: 'the operator',
     ends: 'expires',
     exported: 'it is gone within minutes, and has no user id',
+  },
+  {
+    where: 'RateLimits',
+    names: ['addressKey'],
+    what: 'random key of these hashes, another one each day',
+    why: 'so that no address can be read',
+    kept: 'its day (UTC); AWS deletes up to two days later',
+    readBy: 'functions with a route, the operator',
+    ends: 'expires',
+    exported: 'it is about nobody',
   },
   {
     where: 'Audit',
@@ -279,14 +295,6 @@ export const storedData = [
   },
   {
     ...pageStorage,
-    names: ['carillon-off'],
-    what: 'with the plugin for WordPress, after a move: that the visitor turned notifications off',
-    why: 'not to subscribe them again',
-    ends: 'the visitor subscribes, or clears the site’s data',
-    exported: inBrowser,
-  },
-  {
-    ...pageStorage,
     where: 'Console, localStorage',
     names: ['carillon doubt <draft.id>'],
     what: 'a draft that may have been sent, encrypted with the member’s key',
@@ -342,36 +350,3 @@ export const storedData = [
 
 /** Members of a subscription in `users export`. */
 export type ExportedMember = Exclude<(typeof storedData)[number]['exported'], string>[number];
-
-/** What is stored about nobody, by its place. */
-export const aboutNobody: Readonly<Record<string, readonly string[]>> = {
-  Projects: [
-    ...['projectId', 'ref', 'internalKey', 'secretKeyHash', 'previousKeyHash', 'previousKeyUntil'],
-    ...['previousIdentityKeyUntil', 'vapidPublicKey', 'vapidPair', 'previousVapidPublicKey'],
-    ...['vapidRotatedAt', 'settings', 'createdAt', 'pausedAt', 'removed', 'arrives'],
-  ],
-  VapidKeys: ['projectId', 'privateKey', 'previousPrivateKey'],
-  IdentityKeys: ['projectId', 'identityKey', 'previousIdentityKey'],
-  Usage: ['projectRef', 'period', 'used', 'cap', 'closedUntil'],
-  Notifications: [
-    ...['projectRef', 'notificationId', 'expiresAt', 'test', 'subscribers', 'slices'],
-    ...['countersPerSlice', 'shownSample', 'extraOrigins', 'respondedAsync', 'cancelled'],
-    'deleted',
-    ...['sendId', 'ownedBy', 'ownedAt'],
-  ],
-  Deliveries: [
-    ...['id', 'projectRef', 'leasedBy', 'leasedUntil', 'leaseWrite', 'position', 'isRead'],
-    ...['claimed', 'behind', 'attempts', 'unjudged', 'attempted', 'unreached', 'ended'],
-    ...['stoppedAt', 'expiresAt'],
-  ],
-  RateLimits: ['expiresAt'],
-  Audit: ['projectId', 'expiresAt'],
-  Log: [
-    ...['level', 'message', 'timestamp', 'service', 'request_id', 'function_request_id', '_aws'],
-    ...['method', 'project_id', 'status', 'ms', 'code', 'previous_key', 'error', 'slice'],
-    'action',
-    ...['failures', 'removals', 'unreached', 'isRead', 'isStopped', 'push_service', 'reason'],
-    ...['contradictions', 'route', 'integration_error', 'sampling_rate', 'xray_trace_id'],
-    ...Object.values(pushMetrics),
-  ],
-};

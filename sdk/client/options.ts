@@ -28,6 +28,11 @@ export interface SubscribeOptions extends UserOptions {
    * or rejects with `erased` if the service says so only now.
    */
   readonly renewal?: boolean | undefined;
+  /**
+   * Your name for the text that the visitor agrees to, of at most 64 characters. Undefined, or with `renewal`: as stored
+   * before.
+   */
+  readonly consent?: string | undefined;
 }
 
 export interface CarillonOptions extends UserOptions {
@@ -180,8 +185,8 @@ export function readChoice({
   userIdSignature,
   channels,
   ...unknown
-}: Omit<SubscribeOptions, 'renewal'> & {
-  readonly [Name in Exclude<keyof StatedChoice, 'locale'>]?: unknown;
+}: Omit<SubscribeOptions, 'renewal' | 'consent'> & {
+  readonly [Name in Exclude<keyof StatedChoice, 'locale' | 'consent'>]?: unknown;
 }): SignedChoice {
   // A member of the contract that is not read here is a type error.
   unknown satisfies Readonly<Record<keyof typeof unknown, never>>;
@@ -218,8 +223,8 @@ function readLocale(option: CarillonOptions['locale'], languages: readonly strin
 export function readSubscribeOptions(options: SubscribeOptions): SignedChoice {
   // A listener of clicks gets an event, or what a library passes as one.
   if ('preventDefault' in options) return {};
-  const { renewal, ...choice } = options;
-  return readChoice(choice);
+  const { renewal, consent, ...choice } = options;
+  return { ...readChoice(choice), ...(consent !== undefined && !renewal && { consent }) };
 }
 
 function readKey(value: unknown): string {

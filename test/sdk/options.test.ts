@@ -1,3 +1,4 @@
+import { choiceFields, choiceNames } from '../../contract/wire/fields.ts';
 import {
   type CarillonOptions,
   optionNames,
@@ -166,10 +167,10 @@ const wrongValues: readonly (readonly [
     { malformed: 'http://[', 'on another origin': 'https://cdn.example/sw.js', null: null },
   ],
   ['scope', 'use a URL on this origin', { 'on another origin': 'https://cdn.example/' }],
-  ['userId', 'such as String(user.id)', { 'a number': 42 }],
+  ['userId', 'use String(user.id)', { 'a number': 42 }],
   ['history', 'use 0 to 100', { negative: -1, 'too many': 101, 'no number': 'all' }],
   ['channels', 'use a list of names', { 'no list': 'news', 'a number': [2026] }],
-  ['channels', 'lowercase letters, digits or hyphens', { 'in capitals': ['News'] }],
+  ['channels', 'a-z, 0-9, -', { 'in capitals': ['News'] }],
 ];
 
 test.each(
@@ -211,20 +212,24 @@ test('every option is known', () => {
 test.each<[SubscribeOptions, string]>([
   [{ chanels: ['news'] } as SubscribeOptions, '"chanels": unknown; see check().'],
   [{ scope: '/' } as SubscribeOptions, '"scope": unknown; see check().'],
-  [{ userId: 42 } as never, '"userId": use a string, such as String(user.id).'],
+  [{ userId: 42 } as never, '"userId": use String(user.id).'],
   [{ channels: 'news' } as never, '"channels": use a list of names'],
 ])('subscribe(%j) says what is wrong', (given, message) => {
   expect(() => readSubscribeOptions(given)).toThrow(message);
 });
 
-test('subscribe() takes what it documents, and the event of a click', () => {
-  const all: Required<SubscribeOptions> = {
-    ...{ userId: null, userIdSignature: 'signature' },
-    channels: ['news', 'flash-sales-2026'],
-    renewal: true,
-  };
-  const { renewal, ...choice } = all;
-  expect(readSubscribeOptions(all)).toEqual(choice);
+test('subscribe() takes each member that a visitor chooses, and the event of a click', () => {
+  const chosen = choiceNames.filter((name) => choiceFields[name].isChosen);
+  for (const sample of [0, 1] as const) {
+    const samples = chosen.map((name) => [name, choiceFields[name].samples[sample]]);
+    const choice = { ...Object.fromEntries(samples), userIdSignature: 'signature' };
+    expect(readSubscribeOptions({ ...choice, renewal: true })).toEqual(choice);
+    // Only a visitor agrees.
+    const consent = sample === 0 ? 'v' : 'v'.repeat(64);
+    expect(readSubscribeOptions({ ...choice, consent })).toEqual({ ...choice, consent });
+    expect(readSubscribeOptions({ ...choice, consent, renewal: true })).toEqual(choice);
+  }
+  expect(readSubscribeOptions({ userId: null })).toEqual({ userId: null });
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
   const ofLibrary = { type: 'click', preventDefault() {}, nativeEvent: {} };
   for (const event of [new Event('click'), ofLibrary]) {
