@@ -58,8 +58,8 @@ test.each<[fault: string, path: string, text: string, replacement: string]>([
   [
     'the end has no counts',
     lease,
-    'counts: addCounts(progress.counts, this.settled()),',
-    'counts: end ? progress.counts : addCounts(progress.counts, this.settled()),',
+    'counts: addCounts(progress.counts, this.#settled),',
+    'counts: end ? progress.counts : addCounts(progress.counts, this.#settled),',
   ],
   [
     'a call without a response counts as stored',
