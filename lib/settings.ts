@@ -121,6 +121,11 @@ const certificateArn = pattern(
   'must be the ARN of a certificate of AWS Certificate Manager',
 );
 
+const encryptionKeyArn = pattern(
+  /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
+  'must be the ARN of a key of AWS KMS, not of an alias',
+);
+
 const hostedZoneId = pattern(/^[A-Z0-9]{1,32}$/, 'must be the id of a hosted zone of Route 53');
 
 const publicBaseUrl = text(
@@ -167,6 +172,7 @@ const settings = z.strictObject({
   logDays: logDays.default(30),
   /** DynamoDB's maximum and default. */
   recoveryDays: days(35).default(35),
+  encryptionKeyArn: encryptionKeyArn.optional(),
   pushesPerSecond: count.default(20_000),
   vapidSubject,
   extraPushOrigins: listed(extraPushOrigins),
@@ -268,6 +274,7 @@ export function readSettings(
     const elsewhere = [
       ...misplaced('alarmTopicArn', parsed.data.alarmTopicArn, location),
       ...misplaced('certificateArn', parsed.data.certificateArn, location),
+      ...misplaced('encryptionKeyArn', parsed.data.encryptionKeyArn, location),
     ];
     if (elsewhere.length > 0) throw new SettingsError(elsewhere.join('\n'));
     return parsed.data;

@@ -172,6 +172,8 @@ const columns: readonly Column<StoredSubscription>[] = [
   ['user id', ({ userId = '' }) => printable(userId)],
   ['endpoint', ({ endpoint }) => printable(endpoint)],
   ['channels', ({ channels }) => channels.join(' ')],
+  ['consent', ({ consent = '' }) => printable(consent)],
+  ['first', ({ firstAt }) => formatTime(firstAt)],
   ['created', ({ createdAt }) => formatTime(createdAt)],
   ['updated', ({ updatedAt }) => formatTime(updatedAt)],
 ];

@@ -5,6 +5,7 @@ import { TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kms from 'aws-cdk-lib/aws-kms';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sns from 'aws-cdk-lib/aws-sns';
@@ -215,6 +216,7 @@ describe('what another resource gives', () => {
     const { hostedZoneId } = hostedZone;
     const certificate = new acm.Certificate(stack, 'Certificate', { domainName: 'carillon.net' });
     const { certificateArn } = certificate;
+    const { keyArn: encryptionKeyArn } = new kms.Key(stack, 'Key');
     return [
       {
         ...{ vapidSubject: text, alarmEmail: text, runbookUrl: text, publicBaseUrl: text },
@@ -228,11 +230,12 @@ describe('what another resource gives', () => {
         ...{ runbookUrl: `https://${text}/runbook`, publicBaseUrl: `https://${text}` },
         extraPushOrigins: [text, `https://${text}`, 'https://push.carillon.net'],
         originSecretHashes: [text, 'a'.repeat(64)],
-        ...{ domainName: `push.${text}`, certificateArn, hostedZoneId },
+        ...{ domainName: `push.${text}`, certificateArn, hostedZoneId, encryptionKeyArn },
       },
       {
         ...{ vapidSubject: `push@${text}`, alarmEmail: 'none', originSecretHashes: [text] },
         ...{ domainName: 'push.carillon.net', certificateArn: text, hostedZone },
+        encryptionKeyArn: text,
       },
     ];
   }
@@ -396,6 +399,7 @@ const every: Readonly<Record<Exclude<keyof Settings, 'stage'>, unknown>> = {
   notificationDays: 91,
   logDays: 31,
   recoveryDays: 36,
+  encryptionKeyArn: 'alias/carillon',
   pushesPerSecond: 0,
   extraPushOrigins: ['push.carillon.net'],
   preferIpv6: 'perhaps',

@@ -130,6 +130,7 @@ describe('show', () => {
     const { code, output } = await operator.runLocal(['show', projectId]);
     expect(code).toBe(0);
     expect(output).toMatch(/Subscribers +1 +limit: 7\n/);
+    expect(output.match(/Subscribers/g)).toHaveLength(1);
     expect(output).toMatch(/Firefox +1, seen within 30 days: 1\n/);
     expect(output).toMatch(/Notifications in \d{4}-\d\d +0 +limit: 10,000 \(default\)\n/);
     expect(output).toMatch(/Requests per minute +limit: 60 \(default\)\n/);
@@ -636,6 +637,7 @@ describe('users', () => {
             channels: ['news'],
             createdAt: '2026-11-20T12:00:00.000Z',
             updatedAt: '2026-11-21T12:00:00.000Z',
+            firstAt: '2026-11-20T12:00:00.000Z',
           },
         ],
         elsewhere: expect.any(Array),
@@ -675,7 +677,7 @@ describe('users', () => {
         projectId,
       ]);
       expect(output).toContain(`Stored subscriptions of "ada\\u202e/x" in ${projectId}: 1\n`);
-      expect(output).toMatch(/https:\S+ +2026-11-20 12:00 UTC +2026-11-20 12:00 UTC\n/);
+      expect(output).toMatch(/https:\S+( +2026-11-20 12:00 UTC){3}\n/);
       expect(output).toContain('  Recovery of the tables: all tables but RateLimits');
       expect(output).not.toContain(Buffer.from(keys.auth).toString('base64url'));
     });

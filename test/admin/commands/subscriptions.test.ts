@@ -150,7 +150,7 @@ describe('subscriptions import', () => {
         'line 7: is not UTF-8\n' +
         'line 8: is longer than 20480 bytes: write one subscription per line\n' +
         `line 9: userIdSignature is not a field of a line; the fields are endpoint, keys, ${choiceNames.join(', ')}, ` +
-        'applicationServerKey, createdAt, updatedAt, expirationTime, contentEncoding\n' +
+        'applicationServerKey, createdAt, updatedAt, firstAt, expirationTime, contentEncoding\n' +
         '2 added, 0 updated, 0 unchanged; 0 with user id.\n' +
         counted(2),
       messages: 'Left out: 6 invalid lines.\n',
