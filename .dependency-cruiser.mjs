@@ -73,6 +73,7 @@ export default {
 
     // The stack refers to handlers by their path.
     may('lib/', 'contract', 'package\\.json'),
+    may('lib/build/', 'sdk/build'),
     may(
       'admin/',
       'contract',

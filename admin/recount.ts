@@ -18,7 +18,7 @@ import {
   sumOf,
 } from '../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../lambdas/store/dynamo.ts';
-import { partCount, projectPart, type UsageItem } from '../lambdas/store/items.ts';
+import { partitionCount, projectPart, type UsageItem } from '../lambdas/store/items.ts';
 import { isSent } from '../lambdas/store/notifications.ts';
 import { CommandError } from './errors.ts';
 import { closeCounter, openCounter } from './store/closed-counters.ts';
@@ -30,7 +30,7 @@ const callMs = 150;
 
 /** Seconds for which a count of so many subscribers takes, estimated. */
 export function countSeconds(subscribers: number): number {
-  return Math.ceil((Math.ceil(subscribers / partCount / rowsPerCall) * callMs + 1000) / 1000);
+  return Math.ceil((Math.ceil(subscribers / partitionCount / rowsPerCall) * callMs + 1000) / 1000);
 }
 
 /** A project's counters are closed for so long at a time. If the command dies, they are open again then: ms. */
@@ -205,7 +205,7 @@ export async function countSubscriptions(
     counted += rows;
     onProgress(counted);
   };
-  const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
+  const parts = Array.from({ length: partitionCount }, (_, part) => projectPart(ref, part));
   await Promise.all(
     parts.map((part) =>
       countRows(

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { localConfig } from '../admin/local-config.ts';
 import { projectRegistry } from '../admin/project-registry.ts';
-import { projectTables } from '../admin/project-tables.ts';
 import {
   batchImport,
   type ImportedSubscription,
   importSubscriptions,
 } from '../admin/store/subscription-import.ts';
+import { projectTables } from '../contract/infrastructure/tables.ts';
 import { pathOf } from '../contract/text/addresses.ts';
 import type { NotificationResult, SendResult } from '../contract/wire/notification.ts';
 import { routes } from '../contract/wire/routes.ts';

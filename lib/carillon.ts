@@ -23,7 +23,7 @@ import {
   type RouteName,
   routes,
 } from '../contract/wire/routes.ts';
-import { version } from '../package.json' with { type: 'json' };
+import packageJson from '../package.json' with { type: 'json' };
 import { type AlarmName, Alarms } from './alarms.ts';
 import { Budget } from './budget.ts';
 import { Dashboard } from './dashboard.ts';
@@ -325,7 +325,7 @@ export class Carillon extends Construct {
       ...(customDomain && { DomainTarget: customDomain.domain.regionalDomainName }),
       Settings: stack.toJsonString(deployedSettings(settings)),
       Quotas: stack.toJsonString(quotas),
-      Version: version,
+      Version: packageJson.version,
       ...Object.fromEntries(tableNames.map((name) => [outputOf(name), tables[name].tableName])),
     };
     for (const [name, value] of Object.entries(outputs)) {

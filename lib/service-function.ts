@@ -129,7 +129,7 @@ export const assetsFile = 'assets.json';
 export const assetsEntry = 'carillon:assets';
 
 /** The asset of a function. @param node of a construct in the app. */
-export function assetOf(node: Node, name: FunctionName): { path: string; hash: string } {
+function assetOf(node: Node, name: FunctionName): { path: string; hash: string } {
   const folder: string = node.tryGetContext(assetsEntry) ?? join(import.meta.dirname, 'assets');
   const list = join(folder, assetsFile);
   if (!existsSync(list)) {

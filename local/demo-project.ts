@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { localConfig } from '../admin/local-config.ts';
 import { hashKey, type ProjectRegistry, projectRegistry } from '../admin/project-registry.ts';
-import { projectTables } from '../admin/project-tables.ts';
+import { projectTables } from '../contract/infrastructure/tables.ts';
 import { documentClient } from '../lambdas/store/dynamo.ts';
 import type { ProjectItem } from '../lambdas/store/items.ts';
 import type { TableNames } from './stack.ts';

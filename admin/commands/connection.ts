@@ -15,6 +15,7 @@ import {
 import { idsOf, outputPrefixOf, serviceNameOf } from '../../contract/infrastructure/stack-name.ts';
 import {
   outputOf,
+  projectTables,
   type TableName,
   tableNames,
   tableVariables,
@@ -26,7 +27,6 @@ import { type AwsFacts, awsFacts, type LambdaFacts, lambdaFacts } from '../docto
 import { ConnectionError } from '../errors.ts';
 import { localConfig } from '../local-config.ts';
 import { type ProjectRegistry, projectRegistry } from '../project-registry.ts';
-import { projectTables } from '../project-tables.ts';
 
 /** A local stack, by its state file, or a deployed stack. */
 export type StackLocation =
@@ -81,12 +81,7 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     );
   });
   const { baseUrl, pushService, lambda, dynamodb, ...state } = parseLocalState(text, stateFile);
-  // The state file remains if the local stack was killed.
-  await fetch(dynamodb.endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
-    throw new ConnectionError('The local stack does not respond. Start it again with: npm start', {
-      cause,
-    });
-  });
+  await checkResponds(dynamodb.endpoint);
   const lambdaClient = new LambdaClient(localConfig(lambda.endpoint));
   return connectionOf(openTables(localConfig(dynamodb.endpoint)), {
     tables: projectTables(dynamodb.tables),
@@ -99,6 +94,26 @@ async function connectLocal(stateFile: string): Promise<Connection> {
     pushService: pushService.replace(/^http/, 'ws'),
     caller: async () => userInfo().username,
   });
+}
+
+/** The state file remains if the local stack was killed. @throws {ConnectionError} */
+async function checkResponds(endpoint: string): Promise<void> {
+  await fetch(endpoint, { method: 'HEAD' }).catch((cause: unknown) => {
+    throw new ConnectionError('The local stack does not respond. Start it again with: npm start', {
+      cause,
+    });
+  });
+}
+
+/** Whether a local stack runs. @param stateFile where it would have written its state. */
+export async function isRunning(stateFile: string): Promise<boolean> {
+  try {
+    const { dynamodb } = parseLocalState(await readFile(stateFile, 'utf8'), stateFile);
+    await checkResponds(dynamodb.endpoint);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseLocalState(text: string, stateFile: string) {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import packageJson from '../../package.json' with { type: 'json' };
 import { checks, findingLine, type NamedFinding, runCheck } from '../doctor/checks.ts';
 import { checkDelivery } from '../doctor/delivery.ts';
-import { runReport } from '../doctor/run-report.ts';
 import { CommandError } from '../errors.ts';
 import { newCommand } from '../terminal/command-line.ts';
 import type { RunOnStack } from './command.ts';
@@ -65,6 +65,40 @@ export function doctorCommand(runOnStack: RunOnStack): Command {
         }
       }),
     );
+}
+
+/** A million sends to one user id each, by AWS's list prices for us-east-1 (2025): docs/performance.md adds them up. */
+export const dollarsPerMillionSends = 16.15;
+
+interface Run {
+  readonly startedAt: Date;
+  /** Where the stack is. Undefined for a local one. */
+  readonly region: string | undefined;
+  /** Address of the push service's WebSocket. Undefined if nothing was sent. */
+  readonly pushService: string | undefined;
+  readonly findings: readonly NamedFinding[];
+}
+
+/**
+ * What a run of `doctor` has measured, to be published. It has neither messages nor names: those of projects, members and
+ * resources are the operator's.
+ */
+export function runReport({ startedAt, region, pushService, findings }: Run, now: Date) {
+  return {
+    carillon: packageJson.version,
+    node: process.versions.node,
+    startedAt: startedAt.toISOString(),
+    seconds: (now.getTime() - startedAt.getTime()) / 1000,
+    region: region ?? 'local',
+    pushService: pushService === undefined ? null : new URL(pushService).host,
+    checks: findings.map(({ check, level, milliseconds }) => ({ check, level, milliseconds })),
+    ...(pushService !== undefined && {
+      calculated: {
+        dollarsPerSend: dollarsPerMillionSends / 1e6,
+        from: 'list prices of us-east-1 in 2025, docs/performance.md',
+      },
+    }),
+  };
 }
 
 async function* of(text: string) {

@@ -3,7 +3,9 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
-import { conditionLists } from '../../contract/wire/fields.ts';
+import { type ChoiceName, choiceNames, conditionLists } from '../../contract/wire/fields.ts';
+import { choiceNouns } from '../../contract/wording/field-texts.ts';
+import { attributeOf } from '../../lambdas/store/items.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound } from '../errors.ts';
 import {
@@ -103,12 +105,10 @@ const columns: readonly Column<readonly [origin: string, rows: number]>[] = [
 export const erasedText = 'whose browsers were erased';
 
 function reportText(report: Report, paint: Paint): string {
-  const { created, updated, unchanged, erased, withUserId, skipped, pushServices } = report;
-  const kept = [
-    `${countText(withUserId)} with a user id`,
-    ...(report.withChannels > 0 ? [`${countText(report.withChannels)} with channels`] : []),
-    ...(report.withLocale > 0 ? [`${countText(report.withLocale)} with a language`] : []),
-  ];
+  const { created, updated, unchanged, erased, skipped, pushServices } = report;
+  const kept = choiceNames
+    .filter((name) => name === 'userId' || report.having[name] > 0)
+    .map((name) => `${countText(report.having[name])} with ${choiceNouns[name]}`);
   const [added, changed, same] = [created, updated, unchanged].map(countText);
   const left = Object.entries(skipped).map(
     ([reason, rows]) => `  ${countText(rows)} ${skipReasons[reason as SkipReason]}\n`,
@@ -200,12 +200,8 @@ export interface ImportReport extends ImportCounts {
   readonly invalid: number;
   /** Rows that are no subscription of this project, by reason. */
   readonly skipped: Partial<Record<SkipReason, number>>;
-  /** Rows with a user id whose subscription is stored. */
-  readonly withUserId: number;
-  /** Rows with channels whose subscription is stored. */
-  readonly withChannels: number;
-  /** Rows with a language whose subscription is stored. */
-  readonly withLocale: number;
+  /** Rows whose subscription is stored, by the members of a choice that they have. */
+  readonly having: Readonly<Record<ChoiceName, number>>;
   /** Rows whose subscription is stored, by the origin of their push service. */
   readonly pushServices: Readonly<Record<string, number>>;
   /** The first invalid rows. */
@@ -233,19 +229,20 @@ export async function importList(
   { form, rows }: Pick<ListFile, 'form' | 'rows'>,
   { readLine, columns, ...deps }: ImportListDependencies,
 ): Promise<ImportReport> {
-  let [invalid, withUserId, withChannels, withLocale] = [0, 0, 0, 0];
+  let invalid = 0;
+  const having = Object.fromEntries(choiceNames.map((name) => [name, 0])) as Record<
+    ChoiceName,
+    number
+  >;
   const skipped: Partial<Record<SkipReason, number>> = {};
   const pushServices: Record<string, number> = {};
   const mistakes: Mistake[] = [];
-  const onStored = ({ projectUser, channels, locale, origin }: ImportedSubscription) => {
-    if (projectUser !== undefined) withUserId += 1;
-    if (channels !== undefined) withChannels += 1;
-    if (locale !== undefined) withLocale += 1;
+  const onStored = ({ origin, ...item }: ImportedSubscription) => {
+    for (const name of choiceNames) if (item[attributeOf(name)] !== undefined) having[name] += 1;
     pushServices[origin] = (pushServices[origin] ?? 0) + 1;
   };
   const counts = await importSubscriptions(validItems(), { ...deps, onStored });
-  const kept = { withUserId, withChannels, withLocale };
-  return { ...counts, ...kept, invalid, skipped, pushServices, mistakes };
+  return { ...counts, having, invalid, skipped, pushServices, mistakes };
 
   async function* validItems(): AsyncGenerator<ImportedSubscription> {
     for await (const row of joinedRows(rows)) {

@@ -55,16 +55,16 @@ function listCommand(runOnStack: RunOnStack): Command {
         }
         found.sort((one, other) => (one.sentAt > other.sentAt ? -1 : 1));
         const isSending = ({ status }: SentNotification) => isInProgress(status);
-        const shown = found.filter((one, index) => index < listed || isSending(one));
-        const sending = new Set(shown.filter(isSending).map(({ projectId }) => projectId));
+        const printed = found.filter((one, index) => index < listed || isSending(one));
+        const sending = new Set(printed.filter(isSending).map(({ projectId }) => projectId));
         const calls = [...sending].map(
           (projectId) => `  ${context.next(`notifications stop ${projectId} --running`)}\n`,
         );
         context.print(
-          shown,
-          (only === undefined && shown.length > 0
-            ? table([['project', ({ projectId }) => projectId], ...columns], shown, context.paint)
-            : notificationsText(shown, context)) +
+          printed,
+          (only === undefined && printed.length > 0
+            ? table([['project', ({ projectId }) => projectId], ...columns], printed, context.paint)
+            : notificationsText(printed, context)) +
             (calls.length === 0 ? '' : `\nTo stop what is being sent:\n\n${calls.join('')}`),
         );
       }),

@@ -10,7 +10,7 @@ import { paintFor, printableJson, progressBar, type Terminal } from '../terminal
 import { auditCommand } from './audit.ts';
 import { calledAs, recorded } from './audit-entry.ts';
 import { allProjectIds, type Context, type RunOnStack } from './command.ts';
-import { connect, type StackLocation } from './connection.ts';
+import { connect, isRunning, type StackLocation } from './connection.ts';
 import { createCommand } from './create.ts';
 import { deleteCommand } from './delete.ts';
 import { doctorCommand } from './doctor.ts';
@@ -85,6 +85,11 @@ export function runCarillon(
   });
   const runOnStack: RunOnStack = async (task) => {
     const { yes, dryRun } = options;
+    // npm takes a --local before its -- as --no-global, and nothing in a script's environment says so.
+    if (stackOptions(program) === '' && (await isRunning(stateFile))) {
+      const message = `A local stack is running here: use --local, or --stack ${options.stack} for the deployed one.`;
+      throw new CommandError('stack_not_named', message);
+    }
     const { close, ...connection } = await connectTo(locationOf(options, stateFile));
     const { registry } = connection;
     const isJson = options.json === true;
@@ -99,7 +104,7 @@ export function runCarillon(
         const last = dryRun ? 'This was a dry run: nothing was changed.\n' : '';
         terminal.output.write(isJson ? `${printableJson(value)}\n` : text + last);
       },
-      next: (command) => `${programName} ${command}${stackOptions(options, location)}`,
+      next: (command) => `${programName} ${command}${stackOptions(program)}`,
       confirm: (confirmation) => confirm({ ...confirmation, yes }, terminal),
       async withBar(label, total, run) {
         const { update, stop } = progressBar(terminal.messages, label, total);
@@ -173,10 +178,14 @@ async function asMissingTable(
   return new CommandError('table_missing', message, { cause: error });
 }
 
-/** The options that choose the same stack again. */
-function stackOptions({ local, stack, region }: CommonOptions, location: Location): string {
+/** The options of the call that choose its stack, to choose it again. Empty for the default stack. */
+function stackOptions(program: Command): string {
+  const { local, ...named } = program.opts<CommonOptions>();
   if (local) return ' --local';
-  return `${stack === location.stack ? '' : ` --stack ${stack}`}${region === location.region ? '' : ` --region ${region}`}`;
+  return (['stack', 'region'] as const)
+    .filter((name) => program.getOptionValueSource(name) === 'cli')
+    .map((name) => ` --${name} ${named[name]}`)
+    .join('');
 }
 
 function locationOf({ local, stack, region }: CommonOptions, stateFile: string): StackLocation {

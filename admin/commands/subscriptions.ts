@@ -72,19 +72,19 @@ function exportCommand(runOnStack: RunOnStack): Command {
 /** A file and a pipe get the text as it is. */
 function write(pages: AsyncIterable<string>, file: string, { output }: Terminal): Promise<void> {
   if (file !== '-') return writeCompleteFile(file, pages);
-  const shown = Readable.from(pages).map((page: string) =>
+  const printed = Readable.from(pages).map((page: string) =>
     output.isTTY ? printableLines(page) : page,
   );
-  return pipeline(shown, output, { end: false });
+  return pipeline(printed, output, { end: false });
 }
 
 /** Hours of creation that are printed. */
-const shownHours = 5;
+const printedHours = 5;
 
 function countCommand(runOnStack: RunOnStack): Command {
   return projectCommand(
     'count',
-    `Counts the subscriptions of a project by push service, and by hour of creation: the ${shownHours} hours with most.`,
+    `Counts the subscriptions of a project by push service, and by hour of creation: the ${printedHours} hours with most.`,
     ...['my-site', 'my-site --json'],
   ).action((projectId: string) =>
     runOnStack(async ({ registry, dynamo, tables, paint, print, next, withBar }) => {
@@ -108,7 +108,7 @@ function countCommand(runOnStack: RunOnStack): Command {
       const most = (counts: ReadonlyMap<string, number>): readonly CountedPart[] =>
         [...counts].sort(([, one], [, other]) => other - one);
       const byOrigin = most(origins);
-      const latest = most(hours).slice(0, shownHours);
+      const latest = most(hours).slice(0, printedHours);
       const columnsOf = (title: string): readonly Column<CountedPart>[] => [
         [title, ([name]) => printable(name)],
         ['subscriptions', ([, count]) => countText(count), 'right'],
@@ -129,7 +129,7 @@ function countCommand(runOnStack: RunOnStack): Command {
           prune(`--created-after ${hour} --created-before ${end}`) +
           byOrigin
             .filter(([origin]) => pushServiceOf(origin, []) === undefined)
-            .slice(0, shownHours)
+            .slice(0, printedHours)
             .map(([origin]) => prune(`--push-origin ${origin}`))
             .join(''),
       );
@@ -250,7 +250,7 @@ function readUnseenDays(text: string): number {
  * out: nobody can push to them, and `rotate vapid --drop-previous` removes them.
  * @throws {ProjectNotFound}
  */
-export async function* exportPages(
+async function* exportPages(
   dynamo: DynamoDBDocumentClient,
   table: string,
   registry: Pick<ProjectRegistry, 'get'>,

@@ -9,7 +9,7 @@ import { expressionValues } from '../../lambdas/store/dynamo.ts';
 import {
   type ErasureItem,
   erasedPart,
-  partCount,
+  partitionCount,
   projectPart,
   type SubscriptionItem,
 } from '../../lambdas/store/items.ts';
@@ -40,7 +40,9 @@ export function subscriptionPages(
   selection: Selection = {},
   onRead: (subscriptions: number) => void = () => {},
 ): AsyncGenerator<readonly SubscriptionItem[]> {
-  const partitions = Array.from({ length: partCount }, (_, part) => projectPart(project, part));
+  const partitions = Array.from({ length: partitionCount }, (_, part) =>
+    projectPart(project, part),
+  );
   return pagesIn(dynamo, table, partitions, selection, onRead);
 }
 
@@ -50,7 +52,7 @@ export function erasurePages(
   table: string,
   project: ProjectRef,
 ): AsyncGenerator<readonly ErasureItem[]> {
-  const partitions = Array.from({ length: partCount }, (_, part) => erasedPart(project, part));
+  const partitions = Array.from({ length: partitionCount }, (_, part) => erasedPart(project, part));
   return pagesIn(dynamo, table, partitions);
 }
 

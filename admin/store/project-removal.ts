@@ -21,7 +21,7 @@ import {
   erasedPart,
   idempotencyId,
   type ProjectItem,
-  partCount,
+  partitionCount,
   projectPart,
   type RemovedProjectItem,
 } from '../../lambdas/store/items.ts';
@@ -30,14 +30,14 @@ import { projectNotFound } from './registered-projects.ts';
 /** How many items were deleted. */
 export type RemovedItems = Readonly<Record<'subscriptions' | 'notifications', number>>;
 
-type Key = Readonly<Record<string, unknown>>;
+type ItemKey = Readonly<Record<string, unknown>>;
 type WriteRequests = readonly NonNullable<BatchWriteCommandInput['RequestItems']>[string][number][];
 
 /** Keys of items of a project, in one table. */
 interface OwnedPage {
   readonly kind?: keyof RemovedItems | undefined;
   readonly table: string;
-  readonly keys: readonly Key[];
+  readonly keys: readonly ItemKey[];
 }
 
 export interface RemovalOptions {
@@ -151,7 +151,7 @@ async function* ownedPages(
   ref: ProjectRef,
   withErasures: boolean,
 ): AsyncGenerator<OwnedPage> {
-  const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
+  const parts = Array.from({ length: partitionCount }, (_, part) => projectPart(ref, part));
   const erased = withErasures ? parts.map((_, part) => erasedPart(ref, part)) : [];
   const owned = [
     { kind: 'subscriptions', table: 'subscriptions', partitions: parts },
@@ -182,6 +182,6 @@ async function* ownedPages(
 }
 
 /** The table of notifications also has the requests that used an `Idempotency-Key`. */
-function isCounted({ notificationId }: Key): boolean {
+function isCounted({ notificationId }: ItemKey): boolean {
   return !String(notificationId).startsWith(idempotencyId(''));
 }

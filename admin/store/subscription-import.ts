@@ -24,8 +24,8 @@ import {
   chosenAttributes,
   type ErasureItem,
   erasureKey,
-  partCount,
-  partOf,
+  partitionCount,
+  partitionOf,
   type SubscriptionItem,
   storedPairNumber,
 } from '../../lambdas/store/items.ts';
@@ -37,7 +37,7 @@ import { projectNotFound } from './registered-projects.ts';
  * Subscriptions of one transaction. DynamoDB's limit is 100 items, and close to the cap all parts of the counter
  * may be among them.
  */
-export const importBatchSize = 100 - subscriberPartCount;
+const importBatchSize = 100 - subscriberPartCount;
 
 /** A subscription to store, as {@link SubscriptionItem} but for its pair. */
 export interface ImportedSubscription extends Omit<SubscriptionItem, 'vapidPairNumber'> {
@@ -74,7 +74,7 @@ export interface ImportCounts {
 const none = { created: 0, updated: 0, unchanged: 0, overCap: 0, erased: 0 };
 
 /**
- * Stores subscriptions of one part of a project, with different endpoints, as far as its subscriber cap allows.
+ * Stores subscriptions of one partition of a project, with different endpoints, as far as its subscriber cap allows.
  * New subscriptions and their count are one transaction: interrupted anywhere, the counter is exact, and the
  * same call again stores the rest. A subscription without a user id or without channels keeps the stored ones.
  * @throws {ServiceError} `project_not_found`
@@ -118,7 +118,7 @@ export function batchImport(
       if (batch.length === 0) return { ...none, erased: given.length, stored: [] };
       if (startsWithLookUp || stored !== undefined) {
         stored = await lookUp(project, batch);
-        const ownRoom = stored.room.parts[partOf(batch[0]!.endpointHash)]!;
+        const ownRoom = stored.room.parts[partitionOf(batch[0]!.endpointHash)]!;
         startsWithLookUp = dryRun || stored.items.size > 0 || ownRoom < batch.length;
       } else {
         const parts = Array(subscriberPartCount).fill(Number.POSITIVE_INFINITY);
@@ -244,7 +244,7 @@ export function batchImport(
   /** Counts new subscriptions of one partition: in the part of its number, and in others as far as that is full. */
   function count(project: Project, added: readonly ImportedSubscription[], { cap, parts }: Room) {
     const counter = counterOf(project);
-    const first = partOf(added[0]!.endpointHash);
+    const first = partitionOf(added[0]!.endpointHash);
     let left = added.length;
     return parts.flatMap((_, index) => {
       const part = (first + index) % parts.length;
@@ -325,7 +325,7 @@ const busyDelaysMs = [1000, 2000, 5000, 10_000, 20_000, 30_000, 30_000, 30_000];
  * Imports subscriptions in their order, as if each were imported alone: {@link ImportBatch} says what the second of
  * two with the same endpoint changes. If the import fails or is killed, the same import again completes it.
  *
- * One batch per part is in progress at a time, so that batches do not conflict, and those with the same endpoint
+ * One batch per partition is in progress at a time, so that batches do not conflict, and those with the same endpoint
  * are written in their order.
  * @returns counts that add up to the subscriptions.
  * @throws {ServiceError} `project_not_found`.
@@ -335,36 +335,39 @@ export async function importSubscriptions(
   { projectId, importBatch, sleep, onStored = () => {} }: ImportDependencies,
 ): Promise<ImportCounts> {
   const total = { ...none };
-  /** By part: its next batch, by endpoint. */
-  const batches = Array.from({ length: partCount }, () => new Map<string, ImportedSubscription>());
+  /** By partition: its next batch, by endpoint. */
+  const batches = Array.from(
+    { length: partitionCount },
+    () => new Map<string, ImportedSubscription>(),
+  );
   const inProgress = new Map<number, Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
 
   for await (const item of subscriptions) {
     const endpoint = item.origin + item.path;
-    const part = partOf(item.endpointHash);
-    const batch = batches[part]!;
+    const partition = partitionOf(item.endpointHash);
+    const batch = batches[partition]!;
     // Not merged here: only the database knows what the first one changes.
-    if (batch.has(endpoint)) await start(part);
+    if (batch.has(endpoint)) await start(partition);
     batch.set(endpoint, item);
-    if (batch.size === importBatchSize) await start(part);
+    if (batch.size === importBatchSize) await start(partition);
     if (failure) throw failure.error;
   }
-  for (const part of batches.keys()) await start(part);
+  for (const partition of batches.keys()) await start(partition);
   await Promise.all(inProgress.values());
   if (failure) throw failure.error;
   return total;
 
-  /** Waits for the part's batch before, and starts to write this one. */
-  async function start(part: number): Promise<void> {
-    const batch = [...batches[part]!.values()];
-    batches[part]!.clear();
-    await inProgress.get(part);
+  /** Waits for the partition's batch before, and starts to write this one. */
+  async function start(partition: number): Promise<void> {
+    const batch = [...batches[partition]!.values()];
+    batches[partition]!.clear();
+    await inProgress.get(partition);
     if (failure || batch.length === 0) return;
     const writing = write(batch).catch((error: unknown) => {
       failure ??= { error };
     });
-    inProgress.set(part, writing);
+    inProgress.set(partition, writing);
   }
 
   async function write(batch: readonly ImportedSubscription[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { takenByNpm } from './npm-options.ts';
 import { paintFor, printable, printableJson, type Terminal } from './terminal.ts';
 
 /** The command was called wrongly. */
@@ -27,9 +28,10 @@ export async function runCommandLine(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<0 | 1 | 2> {
-  configure(program, args, terminal);
+  const words = withOptionNames(args, program);
+  configure(program, words, terminal);
   try {
-    await program.parseAsync(withOptionNames(args, program), { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return 0; // It printed the help or the version.
@@ -70,10 +72,30 @@ function configure(program: Command, args: readonly string[], { output }: Termin
   for (const command of withSubcommands(program)) {
     if (command.parent) command.copyInheritedSettings(command.parent);
     command.exitOverride((error) => {
-      throw error.exitCode === 0 ? error : usageError(error, command);
+      throw error.exitCode === 0 ? error : usageError(takenError(command, args) ?? error, command);
     });
     checkValues(command, args);
   }
+  program.hook('preAction', (_, command) => {
+    const taken = takenError(command, args);
+    if (taken !== undefined) command.error(taken.message);
+  });
+}
+
+/** npm has taken options of the command: it would run without them. */
+function takenError(
+  command: Command,
+  args: readonly string[],
+): Pick<CommanderError, 'code' | 'message'> | undefined {
+  const options = withParents(command).flatMap((one) => one.options);
+  const missing = options
+    .flatMap(({ long }) => long ?? [])
+    .filter((name) => !args.some((arg) => arg.split('=', 1)[0] === name));
+  const taken = takenByNpm(missing);
+  if (taken.length === 0) return undefined;
+  const list = taken.join(' ');
+  const message = `Options go after --, as in ${fullName(command)} … ${list}: npm has taken ${list} for itself`;
+  return { code: 'taken', message };
 }
 
 /** Options may be written as the API writes settings: `--subscriberCap`. */
@@ -93,6 +115,11 @@ function withSubcommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
+/** A command and all commands above it. */
+function withParents(command: Command): readonly Command[] {
+  return [command, ...(command.parent ? withParents(command.parent) : [])];
+}
+
 /**
  * Refuses an option that is given twice, unless it takes several values, and one whose value is missing or is another
  * option. Commander takes the last value, and the next argument whatever it is.
@@ -110,7 +137,10 @@ function checkValues(command: Command, args: readonly string[]): void {
   }
 }
 
-function usageError({ code, message }: CommanderError, command: Command): UsageError {
+function usageError(
+  { code, message }: Pick<CommanderError, 'code' | 'message'>,
+  command: Command,
+): UsageError {
   const names = command
     .createHelp()
     .visibleCommands(command)

@@ -19,7 +19,7 @@ export function ticksUpTo(value: number): readonly number[] {
 const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
 /** What a colour of a bar means. */
-export function Key({ color, children }: { color: string; children: ReactNode }) {
+export function Legend({ color, children }: { color: string; children: ReactNode }) {
   const box = { display: 'inline-block', w: 9, h: 9, mr: 6 };
   return (
     <Text component="span" fz="hint" c="dimmed">
@@ -94,9 +94,9 @@ export function Broadcasts({ broadcasts }: { readonly broadcasts: readonly Notif
   const legend = (
     <Group gap="0.25rem 0.875rem">
       {Object.entries(colors).map(([name, color]) => (
-        <Key key={name} color={color}>
+        <Legend key={name} color={color}>
           {name}
-        </Key>
+        </Legend>
       ))}
     </Group>
   );

@@ -16,7 +16,7 @@ import {
   removedText,
 } from '../../contract/wording/delivery-verdict.ts';
 import { useNotification, useProject } from './calls.ts';
-import { Key } from './charts.tsx';
+import { Legend } from './charts.tsx';
 import { notMeasured, rateText, shownRate, timeText } from './format.ts';
 import { Outcome } from './notifications-view.tsx';
 import { messageBytes, NotificationPreview } from './preview.tsx';
@@ -188,10 +188,10 @@ export function Delivery({ notification }: DeliveryProps) {
           <>
             <Funnel notification={notification} />
             <Group gap="0.25rem 1rem" id="losses">
-              {failed > 0 && <Key color="bad-fill">{countText(failed)} failed</Key>}
-              {removed > 0 && <Key color="gone">Gone: {removedText(notification)}</Key>}
+              {failed > 0 && <Legend color="bad-fill">{countText(failed)} failed</Legend>}
+              {removed > 0 && <Legend color="gone">Gone: {removedText(notification)}</Legend>}
               {unreached > 0 && (
-                <Key color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status] ?? ''}`}</Key>
+                <Legend color="base">{`At least ${countText(unreached)} not attempted${unreachedTexts[status] ?? ''}`}</Legend>
               )}
             </Group>
             {shownSample !== undefined && notification.shown !== null && (

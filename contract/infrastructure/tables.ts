@@ -76,3 +76,14 @@ export type ProjectTables = Readonly<Record<Exclude<TableName, 'rateLimits' | 'a
 
 /** Tables that a backup has. */
 export type RestoredTables = Omit<ProjectTables, 'notifications' | 'deliveries'>;
+
+/** @param names table names by the environment variable that contains them. */
+export function projectTables(
+  names: Readonly<Record<TableVariable, string>>,
+): Readonly<Record<TableName, string>> {
+  const tables = Object.entries(tableVariables).map(([table, variable]) => [
+    table,
+    names[variable],
+  ]);
+  return Object.fromEntries(tables) as Record<TableName, string>;
+}

@@ -19,12 +19,12 @@ import {
   conditionFields,
   contentFields,
   defaultOf,
-  type Member,
   type NamesWith,
+  type ValueFacts,
   type ValueOf,
 } from './send-fields.ts';
 
-type Rows = Readonly<Record<string, Member>>;
+type Rows = Readonly<Record<string, ValueFacts>>;
 
 type ShapeOf<Of> = {
   [Name in keyof Of]: Of[Name] extends { readonly isRequired: true }
@@ -45,7 +45,7 @@ export function shapeOf<const Of extends Rows>(rows: Of): ShapeOf<Of> {
   return Object.fromEntries(schemas) as ShapeOf<Of>;
 }
 
-function schemaOf(name: string, row: Member): z.ZodMiniType {
+function schemaOf(name: string, row: ValueFacts): z.ZodMiniType {
   switch (row.kind) {
     case 'text':
       if (row.format === 'languageTag') return languageTag(row.max);
@@ -102,7 +102,7 @@ function jsonBytes(value: unknown): number {
   }
 }
 
-function list(name: string, row: Extract<Member, { readonly kind: 'list' }>) {
+function list(name: string, row: Extract<ValueFacts, { readonly kind: 'list' }>) {
   const { max, members, distinct } = row;
   const entry = z.strictObject(shapeOf(members), { error: 'must be an object' });
   return z.array(entry, { error: `must be an array of ${name}` }).check(
@@ -116,7 +116,7 @@ function list(name: string, row: Extract<Member, { readonly kind: 'list' }>) {
 }
 
 /** @returns with tags as `readerLanguage` writes them. */
-function translations({ max, maxBytes, members }: Extract<Member, { kind: 'translations' }>) {
+function translations({ max, maxBytes, members }: Extract<ValueFacts, { kind: 'translations' }>) {
   const one = z.strictObject(shapeOf(members), { error: 'must be an object' });
   const given = z
     .record(z.string(), one, { error: 'must be an object with a translation for each language' })
@@ -148,7 +148,7 @@ export const templateSchema = z.object(
   ),
 );
 
-function isTemplate(row: Member): boolean {
+function isTemplate(row: ValueFacts): boolean {
   if ('members' in row) return Object.values(row.members).some(isTemplate);
   return 'placeholders' in row && row.placeholders === 'filled';
 }

@@ -24,7 +24,7 @@ export const wrongText =
       : wrong(rule)({ input });
 
 /** The message for a text that breaks a rule: of one that is too long, also its length. */
-export const wrongLength =
+const wrongLength =
   (rule: string, max: number) =>
   ({ input }: { input?: unknown }) => {
     const { length } = [...String(input)];

@@ -2,10 +2,10 @@ import type { NotificationContent } from './notification.ts';
 import type { Template } from './placeholders.ts';
 import {
   contentFields,
+  type DisplayedMembers,
+  type DisplayedName,
+  displayedNames,
   type NamesWith,
-  type ShownMembers,
-  type ShownName,
-  shownNames,
 } from './send-fields.ts';
 
 /**
@@ -15,7 +15,7 @@ import {
 export interface PushMessage {
   /** Marks a declarative push message; the number is that of the Web Push RFC. */
   readonly web_push: 8030;
-  readonly notification: ShownMembers & {
+  readonly notification: DisplayedMembers & {
     /**
      * Opened on click, relative to the service worker's scope. Declarative messages require it.
      * Default: `/`, the site's first page.
@@ -81,8 +81,8 @@ export function pushMessage(
     web_push: 8030,
     notification: {
       // A field for which browsers need code is a type error until it is taken out above, and used.
-      ...shownMembers(
-        others satisfies Record<Exclude<keyof typeof others, ShownName | HiddenName>, never>,
+      ...displayedMembers(
+        others satisfies Record<Exclude<keyof typeof others, DisplayedName | HiddenName>, never>,
       ),
       navigate: url,
       actions: actions?.map(({ url: navigate = url, ...action }) => ({ ...action, navigate })),
@@ -93,13 +93,13 @@ export function pushMessage(
   } satisfies PushMessage;
 }
 
-function shownMembers(content: Pick<Template, ShownName>): ShownMembers {
-  const entries = shownNames.map((name) => {
+function displayedMembers(content: Pick<Template, DisplayedName>): DisplayedMembers {
+  const entries = displayedNames.map((name) => {
     const value = content[name];
     const isTime = contentFields[name].kind === 'time';
     return [name, isTime && value !== undefined ? Date.parse(String(value)) : value];
   });
-  return Object.fromEntries(entries) as ShownMembers;
+  return Object.fromEntries(entries) as DisplayedMembers;
 }
 
 /** The events URL of the recipients whose events one counter of a notification counts. Without a query: counter 0. */
@@ -113,7 +113,7 @@ export function eventCounterUrl(eventsUrl: string, counter: number): string {
  */
 
 /** What all of them need to know of a notification. */
-interface Shown {
+interface Displayed {
   readonly id: string;
   readonly title: string;
   readonly body: string | undefined;
@@ -141,7 +141,7 @@ const membersOf = {
   firebase: ({ url }) => ({ message: { fcmOptions: { link: url } } }),
   // Most tutorials have such a worker.
   flat: ({ title, body, icon, url }) => ({ message: { title, body, icon, url } }),
-} as const satisfies Readonly<Record<string, (shown: Shown) => Members>>;
+} as const satisfies Readonly<Record<string, (displayed: Displayed) => Members>>;
 
 export type OldWorkerName = keyof typeof membersOf;
 export const oldWorkerNames = Object.keys(membersOf) as readonly OldWorkerName[];
@@ -157,7 +157,7 @@ export interface OldWorker {
 export function withOldWorker(name: OldWorkerName, message: PushMessage): PushMessage {
   const { notification } = message;
   const { title, body, icon, navigate: url, data } = notification;
-  const shown = { id: data.id, title, body, icon, url };
-  const { message: onTop, notification: inside }: Members = membersOf[name](shown as Shown);
+  const displayed = { id: data.id, title, body, icon, url };
+  const { message: onTop, notification: inside }: Members = membersOf[name](displayed as Displayed);
   return { ...message, notification: { ...notification, ...inside }, ...onTop };
 }

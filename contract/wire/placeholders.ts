@@ -1,4 +1,4 @@
-import { contentFields, type Member, type ObjectOf } from './send-fields.ts';
+import { contentFields, type ObjectOf, type ValueFacts } from './send-fields.ts';
 
 /** Texts of one recipient, by the names of the placeholders that they replace. */
 export type Values = Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface TemplateText {
   readonly isUrl: boolean;
 }
 
-type Rows = Readonly<Record<string, Member>>;
+type Rows = Readonly<Record<string, ValueFacts>>;
 type Members = Readonly<Record<string, unknown>>;
 
 /** `{{name}}`, with spaces inside the braces if the sender likes. */
@@ -51,7 +51,7 @@ function renderedMembers(rows: Rows, members: Members, values: Values): Members 
   return Object.fromEntries(entries);
 }
 
-function renderedValue(row: Member | undefined, value: unknown, values: Values): unknown {
+function renderedValue(row: ValueFacts | undefined, value: unknown, values: Values): unknown {
   if (row?.kind === 'list') {
     const entries = value as readonly Members[];
     return entries.map((entry) => renderedMembers(row.members, entry, values));

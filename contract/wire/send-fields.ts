@@ -44,7 +44,7 @@ type Kind =
       readonly kind: 'list';
       readonly max: number;
       /** The members of an entry. */
-      readonly members: Readonly<Record<string, Member>>;
+      readonly members: Readonly<Record<string, ValueFacts>>;
       /** The member in which entries must differ. */
       readonly distinct: string;
     }
@@ -53,14 +53,14 @@ type Kind =
       readonly max: number;
       readonly maxBytes: number;
       /** What a translation can replace. */
-      readonly members: Readonly<Record<string, Member>>;
+      readonly members: Readonly<Record<string, ValueFacts>>;
     };
 
 /** What happens to `{{name}}` in a text if the request has recipients. */
 type Placeholders = 'filled' | 'refused' | 'literal';
 
-/** A member of an entry of a list. */
-export type Member = Kind & { readonly isRequired?: true };
+/** What is known of a value: of a field, or of a member of an entry. */
+export type ValueFacts = Kind & { readonly isRequired?: true };
 
 interface FieldFacts {
   /** `browser`: it is in the push message. `pushService`: it is a header of the push. `service`: it is neither. */
@@ -75,7 +75,7 @@ interface FieldFacts {
   readonly invalid: unknown;
 }
 
-export type ContentField = Member &
+export type ContentField = ValueFacts &
   FieldFacts & {
     /** `own`: `message.ts` and the service worker have code for it. Default: browsers show the member of its name. */
     readonly message?: 'own';
@@ -129,7 +129,7 @@ export type ObjectOf<Rows> = {
 };
 
 /** The value that a field has if it is left out. Undefined if it has none. */
-export function defaultOf(row: Member): unknown {
+export function defaultOf(row: ValueFacts): unknown {
   if (row.kind === 'flag') return row.default ?? false;
   return 'default' in row ? row.default : undefined;
 }
@@ -404,19 +404,19 @@ export type FieldName = keyof typeof sendFields;
 export type Translation = ObjectOf<typeof translatedFields>;
 
 /** Fields whose member of the message browsers show without code for it. */
-export type ShownName = Exclude<
+export type DisplayedName = Exclude<
   NamesWith<typeof contentFields, { readonly seenBy: 'browser' }>,
   NamesWith<typeof contentFields, { readonly message: 'own' }>
 >;
 /** Their members: as sent, but times in epoch milliseconds. */
-export type ShownMembers = MembersOf<Pick<ObjectOf<typeof contentFields>, ShownName>>;
+export type DisplayedMembers = MembersOf<Pick<ObjectOf<typeof contentFields>, DisplayedName>>;
 type MembersOf<Content> = {
   [Name in keyof Content]: Name extends NamesWith<typeof contentFields, { readonly kind: 'time' }>
     ? number | undefined
     : Content[Name];
 };
-export const shownNames = (Object.keys(contentFields) as ContentName[]).filter(
-  (name): name is ShownName => {
+export const displayedNames = (Object.keys(contentFields) as ContentName[]).filter(
+  (name): name is DisplayedName => {
     const row: ContentField = contentFields[name];
     return row.seenBy === 'browser' && row.message === undefined;
   },

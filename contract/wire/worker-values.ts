@@ -1,4 +1,4 @@
-import { contentFields, type ShownName, shownNames } from './send-fields.ts';
+import { contentFields, type DisplayedName, displayedNames } from './send-fields.ts';
 
 /**
  * Values for the service worker. Its bundle has them instead of this file and what they are made from: see
@@ -9,11 +9,11 @@ import { contentFields, type ShownName, shownNames } from './send-fields.ts';
 export const maxEventWindowSeconds = 20;
 
 /** What is accepted of each member that browsers show without code for it: a type, or some texts. */
-export const shownMembers = Object.fromEntries(
-  shownNames.map((name) => [name, acceptedOf(name)]),
-) as Readonly<Record<ShownName, string | readonly string[]>>;
+export const displayedMembers = Object.fromEntries(
+  displayedNames.map((name) => [name, acceptedOf(name)]),
+) as Readonly<Record<DisplayedName, string | readonly string[]>>;
 
-function acceptedOf(name: ShownName) {
+function acceptedOf(name: DisplayedName) {
   const row = contentFields[name];
   switch (row.kind) {
     case 'choice':

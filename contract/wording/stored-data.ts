@@ -1,4 +1,3 @@
-import { pushMetrics } from '../infrastructure/metrics.ts';
 import { choiceNames } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
 import { choiceNouns } from './field-texts.ts';
@@ -333,36 +332,3 @@ export const storedData = [
 
 /** Members of a subscription in `users export`. */
 export type ExportedMember = Exclude<(typeof storedData)[number]['exported'], string>[number];
-
-/** What is stored about nobody, by its place. */
-export const aboutNobody: Readonly<Record<string, readonly string[]>> = {
-  Projects: [
-    ...['projectId', 'ref', 'internalKey', 'secretKeyHash', 'previousKeyHash', 'previousKeyUntil'],
-    ...['previousIdentityKeyUntil', 'vapidPublicKey', 'vapidPair', 'previousVapidPublicKey'],
-    ...['vapidRotatedAt', 'settings', 'createdAt', 'pausedAt', 'removed', 'arrives'],
-  ],
-  VapidKeys: ['projectId', 'privateKey', 'previousPrivateKey'],
-  IdentityKeys: ['projectId', 'identityKey', 'previousIdentityKey'],
-  Usage: ['projectRef', 'period', 'used', 'cap', 'closedUntil'],
-  Notifications: [
-    ...['projectRef', 'notificationId', 'expiresAt', 'test', 'subscribers', 'slices'],
-    ...['countersPerSlice', 'shownSample', 'extraOrigins', 'respondedAsync', 'cancelled'],
-    'deleted',
-    ...['sendId', 'ownedBy', 'ownedAt'],
-  ],
-  Deliveries: [
-    ...['id', 'projectRef', 'leasedBy', 'leasedUntil', 'leaseWrite', 'position', 'isRead'],
-    ...['claimed', 'behind', 'attempts', 'unjudged', 'attempted', 'unreached', 'ended'],
-    ...['stoppedAt', 'expiresAt'],
-  ],
-  RateLimits: ['expiresAt'],
-  Audit: ['projectId', 'expiresAt'],
-  Log: [
-    ...['level', 'message', 'timestamp', 'service', 'request_id', 'function_request_id', '_aws'],
-    ...['method', 'project_id', 'status', 'ms', 'code', 'previous_key', 'error', 'slice'],
-    'action',
-    ...['failures', 'removals', 'unreached', 'isRead', 'isStopped', 'push_service', 'reason'],
-    ...['contradictions', 'route', 'integration_error', 'sampling_rate', 'xray_trace_id'],
-    ...Object.values(pushMetrics),
-  ],
-};

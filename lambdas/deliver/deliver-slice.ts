@@ -66,7 +66,8 @@ export class SliceDelivery {
   readonly #lease: Lease;
   /** Whether no other invocation of Lambda continues the slice. */
   readonly #isLast: boolean;
-  #pusher: Pusher | undefined;
+  /** The first chunk, if that is being read already. */
+  #reading: Promise<Chunk> | undefined;
   /** The call that creates the event counters, and whether they exist. */
   #opening: Promise<void> | undefined;
   #areOpen = false;
@@ -85,25 +86,25 @@ export class SliceDelivery {
 
   /** @param reading the first chunk, if that is being read already. */
   async run(reading?: Promise<Chunk>): Promise<LeftSlice> {
+    this.#reading = reading;
     let error: unknown;
     try {
-      await this.#pushAll(reading);
+      await this.#pushAll();
     } catch (caught) {
       error = caught;
     }
-    if (!this.#mayContinue) this.#pusher?.stop();
-    const ending = this.#pusher?.end();
+    const { pusher } = this.#lease;
+    if (!this.#mayContinue) pusher?.stop();
+    const ending = pusher?.end();
     if (ending) await this.#keeping(ending);
     return this.#leave(await ending, error);
   }
 
-  async #pushAll(reading: Promise<Chunk> | undefined): Promise<void> {
+  async #pushAll(): Promise<void> {
     const { lastChunkAt } = this.#deadlines;
-    let first = reading;
     for (let range = this.#lease.next; range; range = this.#lease.next) {
       if (!this.#mayContinue || this.#now() >= lastChunkAt) return;
-      const reading = this.#read(range, first);
-      first = undefined;
+      const reading = this.#read(range);
       await this.#keeping(reading);
       const pusher = await this.#claim(await reading);
       // If few pushes wait when a write is due, the next claim takes its place.
@@ -111,12 +112,11 @@ export class SliceDelivery {
     }
   }
 
-  async #read(range: Range, reading: Promise<Chunk> | undefined): Promise<Chunk> {
-    let first = reading;
+  async #read(range: Range): Promise<Chunk> {
     const { lastChunkAt } = this.#deadlines;
     const read = (signal: AbortSignal) => {
-      const chunk = first ?? readChunk(this.#deps, this.#slice, range, signal);
-      first = undefined;
+      const chunk = this.#reading ?? readChunk(this.#deps, this.#slice, range, signal);
+      this.#reading = undefined;
       return chunk;
     };
     // No limit for a whole chunk: each of its pages has one, and a slow chunk must not begin again.
@@ -138,8 +138,8 @@ export class SliceDelivery {
     this.#opening.catch(() => {});
     await this.#retried((signal) => lease.claim(chunk, signal));
     if (lease.status !== 'mine') return undefined;
-    this.#pusher ??= this.#startPushing();
-    const pusher = this.#pusher;
+    lease.pusher ??= this.#deps.startPushing(this.#pushing());
+    const { pusher } = lease;
     await this.#keeping(this.#opening, () => !this.#mayContinue);
     const mayPush = this.#areOpen && this.#mayContinue;
     // If not, nobody in the chunk is pushed to, and the leave gives the chunk back.
@@ -163,13 +163,6 @@ export class SliceDelivery {
     return whileTimeIsLeft(this.#deps, this.#deadlines.lastChunkAt, call);
   }
 
-  #startPushing(): Pusher {
-    const pusher = this.#deps.startPushing(this.#pushing());
-    this.#lease.settled = () => pusher.soFar();
-    this.#lease.unjudged = () => pusher.unjudged;
-    return pusher;
-  }
-
   /**
    * Waits for some work. Meanwhile it extends the lease in time, and checks that the project still exists. While that
    * fails, pushes pause.
@@ -191,7 +184,7 @@ export class SliceDelivery {
       await Promise.race([kept, settled]);
       if (done.signal.aborted) return;
       notBefore = triedAt + (this.#mayContinue ? repeatedAfterMs : saveEveryMs);
-      if (!this.#mayContinue) this.#pusher?.stop();
+      if (!this.#mayContinue) this.#lease.pusher?.stop();
     }
     await settled;
   }
@@ -266,12 +259,13 @@ export class SliceDelivery {
         const hashes = gone.map(({ endpointHash }) => endpointHash);
         await subscriptions.removeBatch(project, hashes, end);
       },
-      mark: (marks, end) =>
-        subscriptions.mark(
-          project,
-          marks.map(([{ endpointHash }, goneSince]) => [endpointHash, goneSince]),
-          end,
-        ),
+      mark: (marks, end) => {
+        const given = marks.map(
+          ([{ endpointHash: hash }, goneSince]) => [hash, goneSince] as const,
+        );
+        const write = (signal: AbortSignal) => subscriptions.mark(project, given, signal);
+        return whileTimeIsLeft(this.#deps, pushEndAt, write, { signal: end });
+      },
       correctPair: ({ endpointHash }, number, end) =>
         subscriptions.correctPair(project, endpointHash, number, end),
       onDelivered: reached && (({ user }) => reached.add(user!)),
@@ -404,6 +398,10 @@ export class CurrentProject {
 
   get vapid(): SigningProject['vapid'] {
     return this.#project.vapid;
+  }
+
+  get isPaused(): boolean {
+    return !this.isGone && this.#project.pausedAt !== undefined;
   }
 
   /** The service worker that imported subscriptions may still have. */

@@ -2,7 +2,7 @@ import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Recipient, Slice } from '../../contract/infrastructure/slice.ts';
 import { addCounts, type Counts, noCounts } from '../../contract/wire/counts.ts';
 import { classesOf } from '../../contract/wire/push-services.ts';
-import type { Untaken } from '../push/pushing/pusher.ts';
+import type { Pusher, Untaken } from '../push/pushing/pusher.ts';
 import { interruptedCounts, ReachedUsers } from '../results/summary.ts';
 import type { Range } from '../store/audience.ts';
 import type { SliceEnd } from '../store/items.ts';
@@ -51,10 +51,8 @@ export class Lease {
   stored: StoredSlice | undefined;
   /** Start of the last write that succeeded: then the slice was neither stopped nor another's. Epoch ms. */
   knownAt = 0;
-  /** What has become of the recipients that this lease has claimed. */
-  settled: () => Counts = () => noCounts;
-  /** How many of them are unreached, and no alarm counts them. */
-  unjudged: () => number = () => 0;
+  /** What pushes to the recipients that this lease has claimed. */
+  pusher: Pusher | undefined;
   /** Which users of the slice a push was delivered to; undefined in a broadcast. */
   readonly reached: ReachedUsers | undefined;
   /** Names the class of a recipient by its origin. */
@@ -108,7 +106,7 @@ export class Lease {
 
   /** Whether somebody of the slice was attempted, also by an earlier invocation. */
   get hasAttempted(): boolean {
-    return this.#claimed.counts.attempted + this.settled().attempted > 0;
+    return this.#claimed.counts.attempted + this.#settled.attempted > 0;
   }
 
   /** Those of a chunk who are not claimed yet. */
@@ -160,8 +158,8 @@ export class Lease {
     const written: Progress = {
       ...progress,
       isRead: isComplete(progress, slice.to),
-      counts: addCounts(progress.counts, this.settled()),
-      unjudged: (progress.unjudged ?? 0) + this.unjudged() || undefined,
+      counts: addCounts(progress.counts, this.#settled),
+      unjudged: (progress.unjudged ?? 0) + (this.pusher?.unjudged ?? 0) || undefined,
       reached: this.reached?.bits(),
     };
     const refused = await this.#deps.slices.write(
@@ -186,6 +184,10 @@ export class Lease {
       this.stored = refused.slice;
     }
     return this.status;
+  }
+
+  get #settled(): Counts {
+    return this.pusher?.soFar() ?? noCounts;
   }
 
   /** Whether it still holds a slice that was stopped: the counts of others are final. */

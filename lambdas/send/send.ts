@@ -99,7 +99,12 @@ async function begin(
       throw capReached(cap, call.sentAt);
     case 'closed':
       await expectSending(deps, sending);
-      throw beingCounted();
+      // The operator is recounting the project's notifications.
+      throw new ServiceError(
+        'unavailable',
+        'The notifications of this project are being counted; nothing was sent. Try again in some seconds.',
+        { retryAfterSeconds: 5 },
+      );
     case 'repeated':
       return repeat(deps, sending);
     case 'begun': {
@@ -144,7 +149,11 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
     const wasDeleted = await retried((signal) =>
       deps.notifications.wasDeleted(project, earlier.sendId, signal),
     );
-    throw wasDeleted ? notificationDeleted() : requestInProgress(1);
+    if (!wasDeleted) throw requestInProgress(1);
+    throw new ServiceError(
+      'notification_deleted',
+      'This notification was sent, and then deleted. It is not sent again; use a new key for a new notification.',
+    );
   }
   const continued = sendingOf(deps, sending, stored);
   const numbers = continued.slices.map(({ slice }) => slice);
@@ -167,7 +176,6 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
     deps.sends.continueSend(project, keyHash, earlier, call.requestId, now, signal),
   );
   if (!isOwner) throw requestInProgress(1);
-  await retried((signal) => continued.project.refresh(signal));
   const supervision = new Supervision(deps, continued, states);
   const supervised = await (respondedAsync ? supervision.handOver(true) : supervision.deliver());
   const outcome = outcomeOf(deps, continued, supervised);
@@ -184,23 +192,44 @@ function outcomeOf(
   sending: Sending,
   { states, isDone }: Pick<Supervised, 'states' | 'isDone'>,
 ): SendOutcome | undefined {
-  if (!isDone) return undefined;
+  if (!isDone || states.some((slice) => slice?.ended === 'cancelled')) return undefined;
   const { notification, slices } = sending;
   if (notification.division.respondedAsync) return respondTo(deps, sending, states);
   const counts = finalCounts(notification, states);
-  const isOfSomebody = counts.attempted > 0 || counts.unreached === 0;
-  if (!isOfSomebody && !isStopped(notification, states)) return undefined;
   const unjudged = states.reduce((sum, slice) => sum + (slice?.unjudged ?? 0), 0);
   deps.observe.responded(slices[0]!, counts, unjudged, isStopped(notification, states));
   return respondTo(deps, sending, states);
 }
 
-/** 201 or 202, as the first request asked for. */
-function respondTo(deps: SendDependencies, sending: Sending, states: SliceStates): SendOutcome {
-  const { notification } = sending;
-  if (!notification.division.respondedAsync) return sentOutcome(sending, states);
-  const { status } = summaryOf(notification, states, deps.clock());
-  return { kind: 'accepted', id: notification.id, status };
+/** 201 or 202, as the first request asked for. With counts, nobody works on the slices any more. */
+function respondTo(deps: SendDependencies, sending: Sending, slices: SliceStates): SendOutcome {
+  const { call, notification } = sending;
+  const { id, division } = notification;
+  if (division.respondedAsync) {
+    return { kind: 'accepted', id, status: summaryOf(notification, slices, deps.clock()).status };
+  }
+  const { audience } = call;
+  const userIds = 'userIds' in audience ? audience.userIds : [];
+  // A synchronous send to users has one slice.
+  const usersNotReached = userIds.filter((_, index) => !isReached(slices[0]?.reached, index));
+  const { attempted, delivered, removed, failed, failures, unreached } = finalCounts(
+    notification,
+    slices,
+  );
+  return {
+    kind: 'sent',
+    result: {
+      id,
+      attempted,
+      delivered,
+      removed,
+      failed,
+      failures: failed > 0 ? failures : undefined,
+      unreached: unreached || undefined,
+      usersNotReached: usersNotReached.length > 0 ? usersNotReached : undefined,
+      status: isStopped(notification, slices) ? 'stopped' : undefined,
+    },
+  };
 }
 
 /**
@@ -233,32 +262,6 @@ async function cancel(
   const known = outcomeOf(deps, sending, { states, isDone });
   if (known === undefined) throw outcomeUnknown(sending);
   return known;
-}
-
-/** The response with the counts. Nobody works on the slices any more. @param slices all of them. */
-function sentOutcome({ call, notification }: Sending, slices: SliceStates): SendOutcome {
-  const { audience } = call;
-  const userIds = 'userIds' in audience ? audience.userIds : [];
-  // A synchronous send to users has one slice.
-  const usersNotReached = userIds.filter((_, index) => !isReached(slices[0]?.reached, index));
-  const { attempted, delivered, removed, failed, failures, unreached } = finalCounts(
-    notification,
-    slices,
-  );
-  return {
-    kind: 'sent',
-    result: {
-      id: notification.id,
-      attempted,
-      delivered,
-      removed,
-      failed,
-      failures: failed > 0 ? failures : undefined,
-      unreached: unreached || undefined,
-      usersNotReached: usersNotReached.length > 0 ? usersNotReached : undefined,
-      status: isStopped(notification, slices) ? 'stopped' : undefined,
-    },
-  };
 }
 
 function assertTimeIsLeft({ clock }: SendDependencies, { lastPushAt }: Sending): void {
@@ -306,28 +309,15 @@ function capReached(cap: number | null, now: Date): ServiceError {
 }
 
 /** @throws {ServiceError} `project_paused`. Reads the project again: it may have been resumed. */
-async function expectSending(deps: SendDependencies, { slices, signal }: Sending): Promise<void> {
-  const project = await deps.projects.refresh(slices[0]!.projectId, signal);
-  if (project?.pausedAt === undefined) return;
+async function expectSending(
+  deps: SendDependencies,
+  { project, lastPushAt }: Sending,
+): Promise<void> {
+  await whileTimeIsLeft(deps, lastPushAt, (signal) => project.refresh(signal));
+  if (!project.isPaused) return;
   throw new ServiceError(
     'project_paused',
     'The operator has paused this project. Nothing was sent; send again when it is resumed.',
-  );
-}
-
-/** The operator is recounting the project's notifications. */
-function beingCounted(): ServiceError {
-  return new ServiceError(
-    'unavailable',
-    'The notifications of this project are being counted; nothing was sent. Try again in some seconds.',
-    { retryAfterSeconds: 5 },
-  );
-}
-
-function notificationDeleted(): ServiceError {
-  return new ServiceError(
-    'notification_deleted',
-    'This notification was sent, and then deleted. It is not sent again; use a new key for a new notification.',
   );
 }
 

@@ -82,8 +82,6 @@ export interface Sending extends Deadlines {
   readonly slices: readonly Slice[];
   /** Epoch ms. See `sendTimeline`. */
   readonly slicesEndAt: number;
-  /** Aborts when the response leaves. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -119,7 +117,6 @@ export function newSending(
     slicesEndAt: startedAt + sendTimeline.slicesEndMs,
     slices: slicesOfNotification(deps, project.projectId, call, notification),
     project: new CurrentProject(deps.projects, deps.clock, project, call.sentAt.getTime()),
-    signal: deps.abortAfter(Math.max(0, deadlines.endsAt - deps.clock().getTime())),
   };
 }
 

@@ -124,11 +124,12 @@ export function audienceStore(dynamo: DynamoDBDocumentClient, table: string, sle
     /** Reads the subscribers of a project whose endpoint hashes are in a range of positions. */
     everyone(project: ProjectRef, range: Range, options: ReadOptions): Promise<Read> {
       const { names, values, ...filter } = filterOf(options.conditions, options.sentAt);
-      const queries = hashRanges(range.from, range.to).map(({ part, first, last }) => ({
-        KeyConditionExpression: 'projectPart = :part AND endpointHash BETWEEN :first AND :last',
+      const queries = hashRanges(range.from, range.to).map(({ partition, first, last }) => ({
+        KeyConditionExpression:
+          'projectPart = :partition AND endpointHash BETWEEN :first AND :last',
         ...filter,
         ExpressionAttributeValues: {
-          ':part': projectPart(project, part),
+          ':partition': projectPart(project, partition),
           ':first': first,
           ':last': last,
           ...values,

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { cancellationReasons, conditionFailed, isConditionFailure } from './dynamo.ts';
-import { partCount, partOf, type UsageItem } from './items.ts';
+import { partitionCount, partitionOf, type UsageItem } from './items.ts';
 
 /**
  * A counter of a project, in parts: items in Usage whose sum is the count. Transactions on one item
@@ -56,7 +56,7 @@ export function monthCounter(table: string, project: ProjectRef, time: Date): Co
 
 /** The part that counts a notification if it has room: the same for each repetition of its transaction. */
 export function notificationPart(notificationId: string): number {
-  return partOf(createHash('sha256').update(notificationId).digest());
+  return partitionOf(createHash('sha256').update(notificationId).digest());
 }
 
 /**
@@ -69,7 +69,7 @@ export function firstFrom(part: number): ChoosePart {
 
 /** The sort keys of a counter's parts. */
 export function partPeriods(name: string): readonly string[] {
-  const length = name === subscribersName ? subscriberPartCount : partCount;
+  const length = name === subscribersName ? subscriberPartCount : partitionCount;
   return Array.from({ length }, (_, part) => `${name}#${part}`);
 }
 
@@ -136,7 +136,7 @@ async function readItems(
 }
 
 /** The parts of one counter among items of Usage. */
-export function partsIn(items: readonly Partial<UsageItem>[], name: string): Parts {
+function partsIn(items: readonly Partial<UsageItem>[], name: string): Parts {
   const used = new Map(items.map((item) => [item.period, item.used]));
   return partPeriods(name).map((period) => used.get(period));
 }
@@ -383,17 +383,17 @@ export async function takeUnit<Outcome>(
 ): Promise<Outcome | 'cap_reached' | 'closed'> {
   let cap = remembered;
   const all = [...partPeriods(counter.name).keys()];
-  for (let open: readonly number[] = all, isFull = false; ; ) {
-    const outcome = await attempt(() => takeUnits(counter, choose(open), 1, cap));
+  for (let candidates: readonly number[] = all, isFull = false; ; ) {
+    const outcome = await attempt(() => takeUnits(counter, choose(candidates), 1, cap));
     if (outcome !== 'part_full') return outcome;
     if (isFull) return 'cap_reached';
     const room = await roomOf(dynamo, counter, cap, readCap, now, signal);
     if (room === 'closed') return room;
     if (room !== undefined) cap = room.cap;
-    open = all.filter((part) => room !== undefined && room.parts[part]! > 0);
+    candidates = all.filter((part) => room !== undefined && room.parts[part]! > 0);
     // The last attempt shows whether there is another reason, such as a repeated transaction.
-    isFull = open.length === 0;
-    if (isFull) open = all;
+    isFull = candidates.length === 0;
+    if (isFull) candidates = all;
   }
 }
 

@@ -252,7 +252,7 @@ const idleTimeoutMs = 30_000;
 const settings = { keepAlive: true, maxSockets: 50 };
 
 /** Keeps connections open for later requests, and knows by the wall clock since when they are idle. */
-export class RecentConnections {
+class RecentConnections {
   readonly httpAgent = new HttpAgent(settings);
   readonly httpsAgent = new HttpsAgent(settings);
   readonly #now: () => number;

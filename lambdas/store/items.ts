@@ -90,7 +90,7 @@ export interface IdentityKeyItem {
  * and nothing to decode before each push.
  */
 export interface SubscriptionItem extends StoredChoice {
-  /** `ref#part`: a project's subscriptions are stored in several partitions. */
+  /** `ref#partition`: a project's subscriptions are stored in several partitions. */
   readonly projectPart: string;
   /** A keyed hash of the endpoint: short enough for a key, and evenly distributed whatever endpoints callers choose. */
   readonly endpointHash: Uint8Array;
@@ -328,11 +328,11 @@ export function expiryAfterHours(time: Date, hours: number): number {
  * Partitions per project, and parts of its counters of months: a power of 2. One partition key takes 3,000
  * read and 1,000 write units per second; each further one costs a broadcast one Query.
  */
-export const partCount = 8;
+export const partitionCount = 8;
 
 /** A position in a project's subscriptions is the first 32 bits of an endpoint hash: see {@link endpointHash}. */
 export const positionCount = 2 ** 32;
-const positionsPerPart = positionCount / partCount;
+const positionsPerPartition = positionCount / partitionCount;
 
 /** What computes the keys of a project's subscriptions. */
 export type KeyedProject = Pick<Project, 'ref' | 'internalKey'>;
@@ -364,26 +364,26 @@ export function keyedHash(
   return createHmac('sha256', internalKey).update(`${kind} ${text}`).digest();
 }
 
-/** The part of its project that stores a subscription: the first bits of its endpoint's hash. */
-export function partOf(endpointHash: Uint8Array): number {
-  return Math.floor((endpointHash[0]! * partCount) / 256);
+/** The partition of its project that stores a subscription: the first bits of its endpoint's hash. */
+export function partitionOf(endpointHash: Uint8Array): number {
+  return Math.floor((endpointHash[0]! * partitionCount) / 256);
 }
 
 export function subscriptionKey(project: ProjectRef, endpointHash: Uint8Array) {
-  return { projectPart: projectPart(project, partOf(endpointHash)), endpointHash };
+  return { projectPart: projectPart(project, partitionOf(endpointHash)), endpointHash };
 }
 
 /** Where the hash of an erased endpoint is stored: in no partition that a broadcast reads. */
 export function erasureKey(project: ProjectRef, endpointHash: Uint8Array) {
-  return { projectPart: erasedPart(project, partOf(endpointHash)), endpointHash };
+  return { projectPart: erasedPart(project, partitionOf(endpointHash)), endpointHash };
 }
 
-export function erasedPart(project: ProjectRef, part: number): string {
-  return `${projectPart(project, part)}#erased`;
+export function erasedPart(project: ProjectRef, partition: number): string {
+  return `${projectPart(project, partition)}#erased`;
 }
 
-export function projectPart(project: ProjectRef, part: number): string {
-  return `${project}#${part}`;
+export function projectPart(project: ProjectRef, partition: number): string {
+  return `${project}#${partition}`;
 }
 
 /** Unambiguous: a project's reference has no `#`. */
@@ -434,7 +434,8 @@ export const choiceAttributes = Object.fromEntries(
   choiceNames.map((name) => [attributeOf(name), true]),
 ) as { readonly [Name in ChoiceAttribute]-?: true };
 
-function attributeOf(name: ChoiceName): ChoiceAttribute {
+/** The attribute that stores a member of a choice. */
+export function attributeOf(name: ChoiceName): ChoiceAttribute {
   return name === 'userId' ? 'projectUser' : name;
 }
 
@@ -448,17 +449,21 @@ export function choiceOf(
   return Object.fromEntries(choiceNames.map((name) => [name, stored[name]])) as Required<Choice>;
 }
 
-/** The endpoint hashes from one position to another, part by part. */
+/** The endpoint hashes from one position to another, partition by partition. */
 export function hashRanges(
   from: number,
   to: number,
-): readonly { readonly part: number; readonly first: Uint8Array; readonly last: Uint8Array }[] {
+): readonly {
+  readonly partition: number;
+  readonly first: Uint8Array;
+  readonly last: Uint8Array;
+}[] {
   const ranges = [];
-  const firstPart = Math.floor(from / positionsPerPart);
-  for (let part = firstPart; part * positionsPerPart < to; part += 1) {
-    const first = Math.max(from, part * positionsPerPart);
-    const last = Math.min(to, (part + 1) * positionsPerPart) - 1;
-    ranges.push({ part, first: prefix(first, 0), last: prefix(last, 0xff) });
+  const firstPartition = Math.floor(from / positionsPerPartition);
+  for (let partition = firstPartition; partition * positionsPerPartition < to; partition += 1) {
+    const first = Math.max(from, partition * positionsPerPartition);
+    const last = Math.min(to, (partition + 1) * positionsPerPartition) - 1;
+    ranges.push({ partition, first: prefix(first, 0), last: prefix(last, 0xff) });
   }
   return ranges;
 }

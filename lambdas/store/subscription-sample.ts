@@ -5,13 +5,11 @@ import { type AudienceCounts, countedDays } from '../../contract/wire/project-re
 import { pushServiceOf } from '../../contract/wire/push-services.ts';
 import { seenSince } from './audience.ts';
 import { projection } from './dynamo.ts';
-import { partCount, projectPart, type SubscriptionItem } from './items.ts';
+import { partitionCount, projectPart, type SubscriptionItem } from './items.ts';
 
-type Counted = Pick<SubscriptionItem, 'updatedAt' | 'channels' | 'locale' | 'origin'>;
-
-const counted = projection<Counted>({
-  ...{ updatedAt: true, channels: true, locale: true, origin: true },
-});
+const countedFields = { updatedAt: true, channels: true, locale: true, origin: true } as const;
+type Counted = Pick<SubscriptionItem, keyof typeof countedFields>;
+const counted = projection<Counted>(countedFields);
 
 /** Subscriptions of a sample: all of a project with fewer. */
 const sampleSize = 1000;
@@ -23,14 +21,14 @@ const sampleSize = 1000;
 export function subscriptionSample(dynamo: DynamoDBDocumentClient, table: string) {
   return async (project: ProjectRef, abortSignal?: AbortSignal): Promise<readonly Counted[]> => {
     const parts = await Promise.all(
-      Array.from({ length: partCount }, async (_, part) => {
+      Array.from({ length: partitionCount }, async (_, part) => {
         const { Items = [] } = await dynamo.send(
           new QueryCommand({
             TableName: table,
             KeyConditionExpression: 'projectPart = :part',
             ExpressionAttributeValues: { ':part': projectPart(project, part) },
             ...counted,
-            Limit: sampleSize / partCount,
+            Limit: sampleSize / partitionCount,
           }),
           { abortSignal },
         );

@@ -128,7 +128,7 @@ function projectGone(): ServiceError {
  * Whether a signature is that of the user id with the identity key of the project, or with its previous key.
  * Takes the same time wherever the texts differ.
  */
-export function isSignatureOf(
+function isSignatureOf(
   { identityKey, previousIdentityKey: previous }: IdentityProject,
   userId: string,
   signature: string,

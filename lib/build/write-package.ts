@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
 import ts from 'typescript';
 import packageJson from '../../package.json' with { type: 'json' };
+import { pack } from '../../sdk/build/write-package.ts';
 import { type Assets, assetsFile } from '../service-function.ts';
 import { bundleFunctions, filesIn } from './bundle-functions.ts';
 import manifest from './package.json' with { type: 'json' };
@@ -35,21 +35,7 @@ export async function writeAwsPackage(root: string, target: string, version = pa
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'NOTICES'), notices(root, sources.flat()));
   copyFileSync(join(root, 'lib/build/README.md'), join(folder, 'README.md'));
-  // A release is built in the repository's workflow, which knows its name, and whether npm gets it.
-  const { GITHUB_REPOSITORY: name = 'you/carillon', PUBLISH_TO_NPM } = process.env;
-  const isPrivate = PUBLISH_TO_NPM !== 'true' && { private: true };
-  const { private: _, ...others } = manifest;
-  const text = JSON.stringify({ ...others, ...isPrivate, version }, null, 2).replace(
-    'you/carillon',
-    name,
-  );
-  writeFileSync(join(folder, 'package.json'), `${text}\n`);
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', target], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  const [{ filename }] = JSON.parse(packed);
-  return { folder, tarball: join(target, filename) };
+  return pack(folder, manifest, version);
 }
 
 /** The functions' bundles as ZIP files: a third of the size. @returns the paths of their sources. */

@@ -1,4 +1,4 @@
-import type { ShownMembers } from '../../contract/wire/send-fields.ts';
+import type { DisplayedMembers } from '../../contract/wire/send-fields.ts';
 import type { SignedChoice } from './service.ts';
 
 /** Events of the SDK, which reach every open page of the same scope; `message` only those that have the focus. */
@@ -26,7 +26,7 @@ export interface PageClick extends ClickedEvent {
 }
 
 /** A message that came while this page had the focus. It is not shown. */
-export interface ReceivedMessage extends ShownEvent, ShownMembers {
+export interface ReceivedMessage extends ShownEvent, DisplayedMembers {
   /** Absolute URL that a click would open. */
   readonly url: string;
   readonly actions: readonly {

@@ -1,6 +1,6 @@
 import type { PushMessage } from '../../contract/wire/message.ts';
-import type { ShownMembers, ShownName } from '../../contract/wire/send-fields.ts';
-import { maxEventWindowSeconds, shownMembers } from '../../contract/wire/worker-values.ts';
+import type { DisplayedMembers, DisplayedName } from '../../contract/wire/send-fields.ts';
+import { displayedMembers, maxEventWindowSeconds } from '../../contract/wire/worker-values.ts';
 
 /** Data stored with a notification, for its clicks and its beacons. */
 export interface NotificationData {
@@ -27,7 +27,7 @@ interface Action {
 /** The arguments of `showNotification()`, the app's badge, and what else to do. */
 export interface ShownNotification {
   readonly title: string;
-  readonly options: Omit<ShownMembers, 'title'> & {
+  readonly options: Omit<DisplayedMembers, 'title'> & {
     readonly actions: readonly Action[];
     readonly data: NotificationData;
   };
@@ -149,9 +149,9 @@ function members<Names extends PropertyKey>(value: unknown): Unchecked<Names> {
 }
 
 /** Without the values that `showNotification()` would reject. */
-function accepted(content: Unchecked<ShownName>): Partial<ShownMembers> {
-  const entries = Object.entries(shownMembers).map(([name, accepted]) => {
-    const value = content[name as ShownName];
+function accepted(content: Unchecked<DisplayedName>): Partial<DisplayedMembers> {
+  const entries = Object.entries(displayedMembers).map(([name, accepted]) => {
+    const value = content[name as DisplayedName];
     const isAccepted =
       typeof accepted === 'string'
         ? typeof value === accepted && value !== ''

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { hashKey, type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
-import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
+import { projectTables } from '../../contract/infrastructure/tables.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../contract/wire/formats.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';

@@ -8,7 +8,6 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { createTables } from 'aws-emulator/dynamodb';
 import { hashKey, projectRegistry } from '../../admin/project-registry.ts';
-import { projectTables } from '../../admin/project-tables.ts';
 import { recount } from '../../admin/recount.ts';
 import {
   findProjects,
@@ -17,7 +16,12 @@ import {
   restoreProject,
 } from '../../admin/restore.ts';
 import { newVapidPair } from '../../admin/vapid-pair.ts';
-import { tableKeys, tableNames, tableVariables } from '../../contract/infrastructure/tables.ts';
+import {
+  projectTables,
+  tableKeys,
+  tableNames,
+  tableVariables,
+} from '../../contract/infrastructure/tables.ts';
 import type { SetSettings } from '../../contract/wire/project.ts';
 import { endpointHash } from '../../lambdas/store/items.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
-import { projectTables } from '../../admin/project-tables.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
+import { projectTables } from '../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import { audienceStore } from '../../lambdas/store/audience.ts';
 import { positionCount } from '../../lambdas/store/items.ts';

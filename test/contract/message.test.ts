@@ -6,7 +6,7 @@ import {
   pushMessage,
   withOldWorker,
 } from '../../contract/wire/message.ts';
-import { sampleContent, shownNames } from '../../contract/wire/send-fields.ts';
+import { displayedNames, sampleContent } from '../../contract/wire/send-fields.ts';
 import { maxEventWindowSeconds } from '../../contract/wire/worker-values.ts';
 
 test('a push message is declarative and mutable', () => {
@@ -34,7 +34,7 @@ test('a push message is declarative and mutable', () => {
 test('each field is where browsers read it, and no other is in the message', () => {
   const content = { ...sampleContent, worker: true, events: true };
   const message = pushMessage('id-1', content, 'https://push.example.com/events');
-  const asSent = shownNames.map((name) => [name, sampleContent[name]]);
+  const asSent = displayedNames.map((name) => [name, sampleContent[name]]);
   expect(JSON.parse(JSON.stringify(message))).toEqual({
     web_push: 8030,
     notification: {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { OutcomeWord } from '../../contract/wording/delivery-verdict.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
 const runbookUrl = 'https://git.example/carillon/docs/runbook.md';
@@ -74,6 +75,17 @@ test('no section describes an alarm that does not exist', () => {
 
 test.each(queries)('the runbook uses the query %s', (query) => {
   expect(runbook.replace(/\s+/g, ' ')).toContain(`\`${query}\``);
+});
+
+/** Those with which a send ends. */
+const outcomes: Readonly<Record<Exclude<OutcomeWord, 'Sending' | 'Stopping'>, true>> = {
+  ...{ Interrupted: true, Stopped: true, 'No recipients': true, Failed: true },
+  ...{ 'Mostly failed': true, 'Partly delivered': true, Sent: true },
+};
+
+test.each(Object.keys(outcomes))('"Nothing arrives" has a row for the outcome %s', (outcome) => {
+  const rows = sections.get('nothing-arrives')!.match(/^ +\| [^|]+/gm) ?? [];
+  expect(rows.flatMap((row) => row.replace('|', '').trim().split(', '))).toContain(outcome);
 });
 
 test.each(['leaked-secret-key', 'leaked-vapid-key', 'push-service-down'])(

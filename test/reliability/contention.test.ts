@@ -12,7 +12,7 @@ import {
   subscriberCounter,
 } from '../../lambdas/store/counters.ts';
 import { browserConflictRetries, sendRepeatedly } from '../../lambdas/store/dynamo.ts';
-import { deviceIdOf, endpointHash, partOf } from '../../lambdas/store/items.ts';
+import { deviceIdOf, endpointHash, partitionOf } from '../../lambdas/store/items.ts';
 import { type SubscriptionStore, subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { clientWith } from '../fixtures/client-with.ts';
 import { knownProject } from '../fixtures/known-project.ts';
@@ -158,7 +158,7 @@ function* endpointsThat(isChosen: (url: string) => boolean): Generator<string, n
 const anyEndpoints = () => endpointsThat(() => true);
 /** Endpoints whose public hashes start alike. */
 const chosenEndpoints = () =>
-  endpointsThat((one) => partOf(Buffer.from(deviceIdOf(one), 'base64url')) === 3);
+  endpointsThat((one) => partitionOf(Buffer.from(deviceIdOf(one), 'base64url')) === 3);
 
 const save = ({ store }: LockingDatabase, one: string, ...rest: [cap?: number, read?: ReadCap]) => {
   const [cap = null, readCap] = rest;
@@ -245,7 +245,7 @@ describe('requests that conflict at once are refused without a 5xx', () => {
 test('response times do not tell which endpoints are stored together', async () => {
   const database = new LockingDatabase(seed);
   const { scheduler } = database;
-  const isTogether = (one: string) => partOf(endpointHash(knownProject, one)) === 3;
+  const isTogether = (one: string) => partitionOf(endpointHash(knownProject, one)) === 3;
   const { subscribe, unsubscribe } = requestsWith(endpointsThat(isTogether));
   /** Ms of registrations, and of removals, of endpoints that are stored with those of the flood, and of others. */
   const probes = [isTogether, (one: string) => !isTogether(one)].map((isChosen) => {

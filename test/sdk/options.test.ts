@@ -1,3 +1,4 @@
+import { choiceFields, choiceNames } from '../../contract/wire/fields.ts';
 import {
   type CarillonOptions,
   optionNames,
@@ -217,14 +218,14 @@ test.each<[SubscribeOptions, string]>([
   expect(() => readSubscribeOptions(given)).toThrow(message);
 });
 
-test('subscribe() takes what it documents, and the event of a click', () => {
-  const all: Required<SubscribeOptions> = {
-    ...{ userId: null, userIdSignature: 'signature' },
-    channels: ['news', 'flash-sales-2026'],
-    renewal: true,
-  };
-  const { renewal, ...choice } = all;
-  expect(readSubscribeOptions(all)).toEqual(choice);
+test('subscribe() takes each member that a visitor chooses, and the event of a click', () => {
+  const chosen = choiceNames.filter((name) => choiceFields[name].isChosen);
+  for (const sample of [0, 1] as const) {
+    const samples = chosen.map((name) => [name, choiceFields[name].samples[sample]]);
+    const choice = { ...Object.fromEntries(samples), userIdSignature: 'signature' };
+    expect(readSubscribeOptions({ ...choice, renewal: true })).toEqual(choice);
+  }
+  expect(readSubscribeOptions({ userId: null })).toEqual({ userId: null });
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });
   const ofLibrary = { type: 'click', preventDefault() {}, nativeEvent: {} };
   for (const event of [new Event('click'), ofLibrary]) {

@@ -2,6 +2,7 @@ import {
   BatchWriteCommand,
   DeleteCommand,
   type DynamoDBDocumentClient,
+  PutCommand,
   TransactWriteCommand,
   type TransactWriteCommandInput,
   UpdateCommand,
@@ -256,6 +257,7 @@ function isWrite(command: DatabaseCommand): boolean {
   return (
     command instanceof TransactWriteCommand ||
     command instanceof UpdateCommand ||
+    command instanceof PutCommand ||
     command instanceof DeleteCommand
   );
 }

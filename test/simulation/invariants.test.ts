@@ -1,4 +1,5 @@
 import {
+  PutCommand,
   QueryCommand,
   TransactGetCommand,
   TransactWriteCommand,
@@ -152,7 +153,7 @@ const breakages: Readonly<
     'a cancelled send does not return its unit',
     {
       world: (world) => {
-        world.faults.favour('late start', 'outage of a table');
+        world.faults.favour('late start', 'outage of a table', 'one call fails');
         dropWrites(world, isReturnOfUnit);
       },
     },
@@ -306,6 +307,16 @@ const breakages: Readonly<
     },
     'device removed',
     'registration changed',
+  ],
+  changesAreAudited: [
+    'entries of the audit are not stored',
+    {
+      world: (world) =>
+        executing(world, (command, execute) =>
+          command instanceof PutCommand ? {} : execute(command),
+        ),
+    },
+    'device removed',
   ],
   pruneRemovesOnlyUnseen: [
     'a subscription is pruned that was updated meanwhile',

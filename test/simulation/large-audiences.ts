@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { sendTimeline } from '../../contract/infrastructure/delivery.ts';
 import { inFlight } from '../../lambdas/push/pushing/push-service.ts';
 import { divide, paceOf, slicesOf } from '../../lambdas/send/divide.ts';
-import { partCount, positionCount } from '../../lambdas/store/items.ts';
+import { partitionCount, positionCount } from '../../lambdas/store/items.ts';
 import { seconds } from '../fixtures/cost-model.ts';
 
 /** What the calculation takes from measurements and from AWS's documents. */
@@ -38,7 +38,7 @@ function calculated(subscribers: number, respondsAsync: boolean, setting: number
     ...[pushesPerSecond, 1 / model.pushCpu, inFlight.overall / model.pushLatency],
   );
   // A chunk's parts are read at the same time, each page by page.
-  const parts = Math.max(1, (partCount * (to - from)) / chunks / positionCount);
+  const parts = Math.max(1, (partitionCount * (to - from)) / chunks / positionCount);
   const pages = Math.ceil((chunk / parts) * (model.itemBytes / model.pageBytes));
   const readSeconds = pages * model.pageSeconds + chunk * model.readCpu;
   const chunkSeconds = readSeconds + seconds.round + chunk / pushRate;
@@ -51,7 +51,7 @@ function calculated(subscribers: number, respondsAsync: boolean, setting: number
     : Math.min(wholeSeconds, sendTimeline.lastPushMs / 1000);
   const reached = (endSeconds - startSeconds) / (wholeSeconds - startSeconds);
   const inFirstChunks = chunk * slices.length;
-  const units = (inFirstChunks / partCount) * (model.itemBytes / model.unitBytes);
+  const units = (inFirstChunks / partitionCount) * (model.itemBytes / model.unitBytes);
   return {
     functions: slices.length + (respondsAsync ? 1 : 0),
     seconds: endSeconds + model.pushLatency,

@@ -82,7 +82,11 @@ export function lastOfHolders(versions: readonly SliceVersion[]): readonly Slice
  * Whether a slice, as it is stored, has claimed a recipient.
  * @param key of its user's index, if it is for users, and its hash.
  */
-export function isClaimed({ item }: SliceVersion, origin: string, key: Uint8Array): boolean {
+export function isClaimed(
+  { item }: Pick<SliceVersion, 'item'>,
+  origin: string,
+  key: Uint8Array,
+): boolean {
   const { position, behind = {} } = item as { position: number; behind?: Behind };
   const cursor = behind[classOf(origin)]?.cursor;
   if (cursor !== undefined) return Buffer.compare(key, cursor) < 0;

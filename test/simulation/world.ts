@@ -154,6 +154,8 @@ export class World {
   readonly calls = new Map<string, number[]>();
   /** Functions that Lambda ended. */
   readonly timeOuts: string[] = [];
+  /** The invocations that have an entry in the audit. */
+  readonly audited = new Set<string>();
   /** What Lambda has made of each slice. */
   readonly fates = new Map<string, SliceFate>();
   /** The notifications that Lambda was asked to deliver, whatever it responded. */
@@ -213,6 +215,7 @@ export class World {
         else if (table === tables.projects) this.#changed(item);
         else if (table === tables.notifications) this.#sent(item);
         else if (table === tables.deliveries) this.#written(item);
+        else if (table === tables.audit) this.audited.add(this.caller!.run);
       },
     });
     this.#isTraced = isTraced;

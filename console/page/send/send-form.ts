@@ -76,7 +76,7 @@ const durations = {
 export const fields = fieldsOf(sendFields, fieldTexts);
 
 /** The fields of one button. */
-export const buttonFields = fieldsOf(contentFields.actions.members, fieldTexts.actions.members);
+const buttonFields = fieldsOf(contentFields.actions.members, fieldTexts.actions.members);
 
 /** Members of a translation that have a control. Others of one that was sent are kept. */
 export const translatedNames = ['title', 'body', 'url'] as const;

@@ -12,8 +12,7 @@ export const ok = component('Success', okSchema, { ok: 'Always `true`.' });
 /** Base64 or base64url, padded or not. */
 const base64 = '^[A-Za-z0-9+/_-]*={0,2}$';
 
-export const endpointRules =
-  'without user name, password or fragment. Its length counts percent-encoded.';
+const endpointRules = 'without user name, password or fragment. Its length counts percent-encoded.';
 
 // The signature stands beside what it signs.
 const { userId, ...otherChoices } = choiceTexts;

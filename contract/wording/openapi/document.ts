@@ -246,7 +246,7 @@ const pascalCase = (code: string) =>
 const schemaName = (code: ErrorCode) => `${pascalCase(code.replace(/_error$/, ''))}Error`;
 
 /** One schema for each error code, and one for the responses of API Gateway. */
-export function errorSchemas(examples: readonly Example[]): Record<string, JsonSchema> {
+function errorSchemas(examples: readonly Example[]): Record<string, JsonSchema> {
   const codes = Object.keys(errorTable) as ErrorCode[];
   const schemas = codes.map((code) => [schemaName(code), errorSchema(code, examples)] as const);
   return { ...Object.fromEntries(schemas), Issue: issueSchema, [gatewaySchema]: gatewayError };

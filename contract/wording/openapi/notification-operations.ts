@@ -13,7 +13,7 @@ import {
   type AudienceField,
   audienceFields,
   contentFields,
-  type Member,
+  type ValueFacts,
 } from '../../wire/send-fields.ts';
 import { type FieldText, fieldTexts } from '../field-texts.ts';
 import type { Operation } from './operation.ts';
@@ -33,7 +33,7 @@ const webUrlPattern = '^[Hh][Tt][Tt][Pp][Ss]?://.';
 /** Facts of the fields that several operations have. */
 
 export const contentOfRequest = contentFacts(true);
-export const contentOfResponse = contentFacts(false);
+const contentOfResponse = contentFacts(false);
 
 export const audienceFacts = factsOf(audienceFields, true) as Record<
   keyof typeof audienceFields,
@@ -45,7 +45,7 @@ function contentFacts(isOfRequest: boolean) {
 }
 
 function factsOf(
-  rows: Readonly<Record<string, Member | AudienceField>>,
+  rows: Readonly<Record<string, ValueFacts | AudienceField>>,
   isOfRequest: boolean,
   texts: Readonly<Record<string, FieldText>> = fieldTexts,
 ): AnyFields {

@@ -91,7 +91,7 @@ export const getProject: Operation = {
 };
 
 /** The query of the routes for one person. */
-export const userIdParameter = {
+const userIdParameter = {
   description: 'The user id as in [subscribe](#subscribe), URL-encoded.',
 };
 const personParameters = {

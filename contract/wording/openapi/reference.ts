@@ -3,7 +3,7 @@ import { gatewayResponseTable } from '../../infrastructure/gateway-responses.ts'
 import { failureReasons } from '../../wire/counts.ts';
 import { errorTable } from '../../wire/errors.ts';
 import { type Route, type RouteName, routes } from '../../wire/routes.ts';
-import { contentFields, shownNames } from '../../wire/send-fields.ts';
+import { contentFields, displayedNames } from '../../wire/send-fields.ts';
 import { browserColumns, type FieldText, fieldTexts } from '../field-texts.ts';
 import { type StoredData, storedData } from '../stored-data.ts';
 import {
@@ -176,7 +176,7 @@ function storedDataTable(): string {
 }
 
 function membersAsSent(): string {
-  const names = shownNames.filter((name) => contentFields[name].kind !== 'time');
+  const names = displayedNames.filter((name) => contentFields[name].kind !== 'time');
   const list = names.map((name) => `\`${name}\``).join(', ');
   return wrap(`As sent, if they are: ${list}. Of a translated text, \`lang\` is the tag.`);
 }
@@ -228,7 +228,7 @@ function wrap(text: string): string {
  * The rows of a table of fields: name, type, meaning.
  * @param ofRequest whether the table says which fields are required and what their bounds are.
  */
-export function fieldRows(described: Described, ofRequest: boolean): string[][] {
+function fieldRows(described: Described, ofRequest: boolean): string[][] {
   return rowsOf(jsonSchemaOf(described), described.fields, ofRequest, '');
 }
 
@@ -318,7 +318,7 @@ function between(
 const lineLength = 60;
 
 /** An example as a command and its response, in two code blocks. */
-export function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
+function exampleBlocks(route: Route, { body }: Operation, example: Example): string {
   const { request, status, response } = example;
   const headers = {
     ...(route.caller === 'owner' && { Authorization: `Bearer $${clientVariables.secretKey}` }),

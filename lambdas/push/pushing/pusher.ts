@@ -202,7 +202,7 @@ class RunningPusher {
     this.#marks = new Batches({
       ...common,
       size: sliceSizes.markBatch,
-      // If a write fails, the next send makes it.
+      // What is not written in time, the next send writes.
       write: options.mark,
     });
     this.#corrections = new Batches({

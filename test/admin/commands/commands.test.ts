@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectCard } from '../../../admin/commands/create.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import {
   identityKeyPattern,
   memberKeyPattern,

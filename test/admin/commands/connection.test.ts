@@ -164,7 +164,8 @@ describe('a deployed stack', () => {
   });
 
   it('needs a region', async () => {
-    const { code, messages } = await operator.run(['list']);
+    const file = join(operator.directory, 'none.json');
+    const { code, messages } = await operator.run(['list'], { file });
     expect(code).toBe(1);
     expect(messages).toBe(
       'No AWS region is set. Use --region or set AWS_REGION. For a local stack, use --local.\n',

@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { connect } from '../../../admin/commands/connection.ts';
 import { runCarillon } from '../../../admin/commands/run.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { checkRestoredTables, tablesAt } from '../../../admin/restored-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { clientWith } from '../../fixtures/client-with.ts';
 import { copyTable } from '../../fixtures/copy-table.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';

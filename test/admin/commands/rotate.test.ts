@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { projectTables } from '../../../admin/project-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/wire/formats.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { settingTexts } from '../../../contract/wording/setting-texts.ts';
@@ -79,6 +81,55 @@ describe('a wrong call', () => {
   });
 });
 
+describe('under npm', () => {
+  const env = { ...process.env };
+  beforeEach(() => {
+    process.env = { ...env, npm_command: 'run', npm_config_local_prefix: operator.directory };
+  });
+  afterEach(() => {
+    process.env = env;
+  });
+  const npmrc = (text: string) => writeFile(join(operator.directory, '.npmrc'), text);
+
+  it.each([
+    [['revoke', 'demo', 'Ann'], 'npm_config_dry_run', 'true', 'revoke … --dry-run'],
+    [['set', 'demo', '5'], 'npm_config_subscribercap', 'true', 'set … --subscriber-cap'],
+    [['delete', 'demo', '--json'], 'npm_config_yes', 'true', 'delete … --yes'],
+    [['list'], 'npm_config_region', 'eu-west-1', 'list … --region'],
+  ])('an option that npm took is refused: %j with %s', async (args, name, value, use) => {
+    await npmrc('yes=false\n');
+    process.env[name] = value;
+    const { code, messages } = await callWithoutStack(args);
+    expect(code).toBe(2);
+    expect(messages).toContain(`Options go after --, as in npm run -s carillon -- ${use}: npm has`);
+  });
+
+  it.each([
+    ['has it after --, too', ['revoke', 'demo', '--dry-run'], 'npm_config_dry_run', ''],
+    ['does not have this option', ['list'], 'npm_config_dry_run', ''],
+    ['has it in an .npmrc', ['delete', 'demo'], 'npm_config_yes', 'yes = true'],
+    ['is told that it is off', ['delete', 'demo'], 'npm_config_yes', ''],
+  ])('nothing is refused if the call %s', async (_, args, name, kept) => {
+    await npmrc(kept);
+    process.env[name] = kept === '' && args[0] === 'delete' ? '' : 'true';
+    expect((await callWithoutStack(args)).messages).not.toContain('npm has taken');
+  });
+
+  it('npx has options of its own', async () => {
+    Object.assign(process.env, { npm_command: 'exec', npm_config_yes: 'true' });
+    expect((await callWithoutStack(['delete', 'demo'])).messages).toBe('no stack\n');
+  });
+});
+
+// npm takes `--local`, too, and leaves no trace of it.
+test('a call that names no stack is refused while a local stack runs here', async () => {
+  const { code, messages } = await operator.run(['list']);
+  expect(code).toBe(1);
+  expect(messages).toBe(
+    'A local stack is running here: use --local, or --stack Carillon for the deployed one.\n',
+  );
+});
+
 it('every example of every help text is a right call', async () => {
   const examples = (await helpTexts()).flatMap(
     (help) => help.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? [],
@@ -156,6 +207,8 @@ test.each([
 test.each([
   ['--local'],
   ['--stack Carillon-dev --region eu-west-1'],
+  // Needed while a local stack runs.
+  ['--stack Carillon'],
   // The default stack needs no option.
   [''],
 ])('a command to type next is for the same stack: %j', async (options) => {

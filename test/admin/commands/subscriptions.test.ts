@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { writeCompleteFile } from '../../../admin/commands/subscriptions.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { subscriptionPages } from '../../../admin/store/all-subscriptions.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { choiceFields, choiceNames } from '../../../contract/wire/fields.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
@@ -78,7 +78,7 @@ describe('subscriptions import', () => {
     expect(code).toBe(1);
     expect(stripVTControlCharacters(output)).toBe(
       'line 1: user_id is not a field of a line; did you mean "userId"?\n' +
-        '1 added, 0 updated, 0 unchanged; 1 with a user id.\n' +
+        '1 added, 0 updated, 0 unchanged; 1 with user id.\n' +
         counted(1),
     );
   });
@@ -151,7 +151,7 @@ describe('subscriptions import', () => {
         'line 8: is longer than 20480 bytes: write one subscription per line\n' +
         `line 9: userIdSignature is not a field of a line; the fields are endpoint, keys, ${choiceNames.join(', ')}, ` +
         'applicationServerKey, createdAt, updatedAt, expirationTime, contentEncoding\n' +
-        '2 added, 0 updated, 0 unchanged; 0 with a user id.\n' +
+        '2 added, 0 updated, 0 unchanged; 0 with user id.\n' +
         counted(2),
       messages: 'Left out: 6 invalid lines.\n',
     });
@@ -230,7 +230,7 @@ describe('subscriptions import', () => {
     expect(stripVTControlCharacters(output)).toBe(
       'Read as CSV (gzip) of Laravel: endpoint from endpoint, p256dh from public_key, auth from auth_token, userId from subscribable_id.\n' +
         'Not used: tags, id.\n' +
-        '1 added, 0 updated, 0 unchanged; 1 with a user id.\n' +
+        '1 added, 0 updated, 0 unchanged; 1 with user id.\n' +
         'Rows left out:\n' +
         "  1 without the browser's keys\n" +
         '  1 not web push: a token, an address or a number\n' +
@@ -251,7 +251,9 @@ describe('subscriptions import', () => {
     expect(refused.messages).toContain(
       'Each must be 1 to 32 lowercase letters, digits or hyphens.',
     );
-    expect(await operator.runJson([...args, 'news,offers'])).toMatchObject({ withChannels: 1 });
+    expect(await operator.runJson([...args, 'news,offers'])).toMatchObject({
+      having: { channels: 1 },
+    });
     expect(await exported()).toMatchObject([{ channels: ['offers'] }]);
   });
 
@@ -300,7 +302,7 @@ describe('subscriptions import', () => {
       );
       const args = ['subscriptions', 'import', projectId, file, ...options];
       const { output, messages } = await operator.runLocal(args);
-      expect(output).toContain(`1 added, 0 updated, 0 unchanged; 1 with a user id.\n${counted(1)}`);
+      expect(output).toContain(`1 added, 0 updated, 0 unchanged; 1 with user id.\n${counted(1)}`);
       expect(messages).toContain('Left out: 2 subscriptions');
     },
   );

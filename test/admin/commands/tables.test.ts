@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
-import { constructIdOf, type TableName } from '../../../contract/infrastructure/tables.ts';
+import {
+  constructIdOf,
+  projectTables,
+  type TableName,
+} from '../../../contract/infrastructure/tables.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';

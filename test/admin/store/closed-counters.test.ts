@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { projectRegistry } from '../../../admin/project-registry.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { closeCounter, openCounter } from '../../../admin/store/closed-counters.ts';
 import { batchImport } from '../../../admin/store/subscription-import.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { Project } from '../../../contract/wire/project.ts';
 import { subscriberCounter } from '../../../lambdas/store/counters.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';

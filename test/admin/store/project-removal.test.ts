@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { CommandError } from '../../../admin/errors.ts';
 import { type ProjectRegistry, projectRegistry } from '../../../admin/project-registry.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { subscriberPartCount } from '../../../lambdas/store/counters.ts';
-import { partCount, projectPart, subscriptionKey } from '../../../lambdas/store/items.ts';
+import { partitionCount, projectPart, subscriptionKey } from '../../../lambdas/store/items.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { keyed } from '../../fixtures/known-project.ts';
@@ -55,7 +55,7 @@ async function countItems(TableName: string, key: string, partition: string) {
 }
 
 async function countSubscriptions() {
-  const parts = Array.from({ length: partCount }, (_, part) => projectPart(ref, part));
+  const parts = Array.from({ length: partitionCount }, (_, part) => projectPart(ref, part));
   const counts = parts.map((part) => countItems(tables.subscriptions, 'projectPart', part));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }

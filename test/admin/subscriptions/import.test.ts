@@ -1,9 +1,9 @@
 import { BatchGetCommand } from '@aws-sdk/lib-dynamodb';
 import { type ImportListDependencies, importList } from '../../../admin/commands/import.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { batchImport, type ImportBatch } from '../../../admin/store/subscription-import.ts';
 import { lineReader } from '../../../admin/subscriptions/line.ts';
 import { ListColumns } from '../../../admin/subscriptions/list-columns.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { ServiceError } from '../../../contract/wire/errors.ts';
 import type { Project } from '../../../contract/wire/project.ts';
 import { endpointHash } from '../../../lambdas/store/items.ts';

@@ -110,9 +110,9 @@ describe('OneSignal', () => {
     ['', undefined],
     ['N/A', undefined],
   ])('has the language %j, which becomes %s', async (language, locale) => {
-    const { found, withLocale, invalid } = await read(csv([row({ language })]));
+    const { found, having, invalid } = await read(csv([row({ language })]));
     expect(found[0]!.locale).toBe(locale);
-    expect([withLocale, invalid]).toEqual([locale === undefined ? 0 : 1, 0]);
+    expect([having.locale, invalid]).toEqual([locale === undefined ? 0 : 1, 0]);
   });
 
   it.each<[string, object, object]>([

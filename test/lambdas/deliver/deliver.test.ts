@@ -81,6 +81,23 @@ describe('a slice of one chunk', () => {
   });
 });
 
+test('marks are written again until the database takes them', async () => {
+  const audience = recipients(3);
+  const { deps, ...setup } = deliverySetup({ audience });
+  let calls = 0;
+  const mark: typeof deps.subscriptions.mark = async (...call) => {
+    calls += 1;
+    if (calls < 5) throw throttled;
+    return deps.subscriptions.mark(...call);
+  };
+  const subscriptions = { ...deps.subscriptions, mark };
+  await setup.run({}, 'mine', { ...deps, subscriptions });
+  const { signal } = new AbortController();
+  await setup.time.until(setup.chunks[0]!.mark([[audience[1]!, 7]], signal));
+  const marked = setup.database.items(tables.subscriptions).map(({ goneSince }) => goneSince);
+  expect(marked).toEqual([undefined, 7, undefined]);
+});
+
 describe('the key pairs of a chunk', () => {
   const current = { number: 1, publicKey: 'new', privateKey: 'new d' };
   const rotated = { ...project, vapid: { current, previous: project.vapid.current } };

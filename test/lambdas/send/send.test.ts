@@ -1,4 +1,5 @@
 import { noCounts } from '../../../contract/wire/counts.ts';
+import type { StartPushing } from '../../../lambdas/push/pushing/pusher.ts';
 import { tables } from '../../simulation/database/memory-database.ts';
 import {
   type DeliverySetup,
@@ -9,6 +10,7 @@ import {
   startMs,
   throttled,
 } from '../deliver/delivery-setup.ts';
+import { fakePusher } from '../deliver/fake-pusher.ts';
 
 const firstId = '01890a5d-ac96-774b-bcce-000000000001';
 const noneAttempted = { ...noCounts, unreached: 3 };
@@ -309,6 +311,19 @@ test('the time of a send is that in which its audience was read', async () => {
   const sentAt = new Date(setup.time.now - 1500);
   await setup.send({ sentAt });
   expect(setup.notifications()).toMatchObject([{ sentAt: sentAt.toISOString() }]);
+});
+
+test('a send whose recipients have all passed to other users is over, and attempts nobody', async () => {
+  const passed = { ...noCounts, unreached: 3 };
+  const setup = deliverySetup();
+  const startPushing: StartPushing = (options) => ({
+    ...fakePusher(setup.push)(options),
+    soFar: () => passed,
+    end: async () => new Map(),
+  });
+  const outcome = await setup.send({}, { ...setup.deps, startPushing });
+  expect(resultOf(outcome)).toMatchObject({ attempted: 0, unreached: 3 });
+  expect(await setup.sent()).toBe(1);
 });
 
 test('a send that attempts nothing in time is cancelled and fails as unavailable', async () => {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../../contract/wire/content.ts';
 import type { Choice } from '../../../contract/wire/fields.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
@@ -9,7 +9,7 @@ import { audienceStore, seenSince } from '../../../lambdas/store/audience.ts';
 import { newParts } from '../../../lambdas/store/counters.ts';
 import {
   endpointHash,
-  partCount,
+  partitionCount,
   positionCount,
   projectUser,
 } from '../../../lambdas/store/items.ts';
@@ -109,7 +109,7 @@ describe('reading stops above the limit', () => {
     );
     expect(endpointsOf(found.flatMap(({ recipients }) => recipients))).toEqual(hrefs(created));
     // Its queries read a page each before they see how many there are.
-    const most = 7 + partCount * 3;
+    const most = 7 + partitionCount * 3;
     expect(found.every(({ recipients, unread }) => recipients.length <= most && unread === 0)).toBe(
       true,
     );

@@ -16,7 +16,7 @@ import {
   errorResponse,
 } from 'aws-emulator/dynamodb-proxy';
 import { connectionForgetter } from 'aws-emulator/loopback';
-import { projectTables } from '../../../admin/project-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter } from '../../../lambdas/store/counters.ts';

@@ -1,5 +1,5 @@
 import { DeleteCommand, type GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import type { IdentityKeyItem, ProjectItem } from '../../../lambdas/store/items.ts';
 import {

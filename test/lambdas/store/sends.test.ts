@@ -5,7 +5,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
-import { projectTables } from '../../../admin/project-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { partKeys } from '../../../lambdas/store/counters.ts';
 import { eventCounterStore, notificationStore } from '../../../lambdas/store/notifications.ts';

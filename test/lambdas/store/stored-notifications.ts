@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { type NewNotification, sendStore } from '../../../lambdas/store/sends.ts';

@@ -4,8 +4,8 @@ import {
   endpointHash,
   hashOfDevice,
   hashRanges,
-  partCount,
-  partOf,
+  partitionCount,
+  partitionOf,
   positionCount,
   subscriptionKey,
 } from '../../../lambdas/store/items.ts';
@@ -17,14 +17,14 @@ const hashes = Array.from({ length: 2000 }, (_, n) =>
 
 /** How many of these hashes each part has. */
 function countByPart(hashes: readonly Uint8Array[]): readonly number[] {
-  const counts = new Array<number>(partCount).fill(0);
-  for (const hash of hashes) counts[partOf(hash)]! += 1;
+  const counts = new Array<number>(partitionCount).fill(0);
+  for (const hash of hashes) counts[partitionOf(hash)]! += 1;
   return counts;
 }
 
 test('subscriptions are spread evenly over the parts of a project', () => {
   for (const count of countByPart(hashes)) {
-    expect(Math.abs(count - 2000 / partCount)).toBeLessThan(80);
+    expect(Math.abs(count - 2000 / partitionCount)).toBeLessThan(80);
   }
 });
 
@@ -36,9 +36,9 @@ test('endpoints that are chosen by everything but the internal key are spread as
     (endpoint: string) => endpointHash(guessed, endpoint),
   ];
   for (const digest of digests) {
-    const chosen = endpoints.filter((endpoint) => partOf(digest(endpoint)) === 3);
+    const chosen = endpoints.filter((endpoint) => partitionOf(digest(endpoint)) === 3);
     for (const count of countByPart(chosen.map((one) => endpointHash(knownProject, one)))) {
-      expect(Math.abs(count - chosen.length / partCount)).toBeLessThan(110);
+      expect(Math.abs(count - chosen.length / partitionCount)).toBeLessThan(110);
     }
   }
 });
@@ -61,8 +61,8 @@ test.each([
   for (const hash of [...hashes, prefixed(from), prefixed(to - 1)]) {
     const position = Buffer.from(hash).readUInt32BE();
     const containing = ranges.filter(
-      ({ part, first, last }) =>
-        part === partOf(hash) &&
+      ({ partition, first, last }) =>
+        partition === partitionOf(hash) &&
         Buffer.compare(first, hash) <= 0 &&
         Buffer.compare(hash, last) <= 0,
     );

@@ -1,6 +1,6 @@
 import { BatchWriteCommand, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { pruneSubscriptions } from '../../../admin/store/all-subscriptions.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore, eraseFound, userSubscriptions } from '../../../lambdas/store/audience.ts';
 import { readParts, subscriberCounter, sumOf } from '../../../lambdas/store/counters.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb';
-import { projectTables } from '../../../admin/project-tables.ts';
 import { removeProject } from '../../../admin/store/project-removal.ts';
 import type { ProjectTables } from '../../../contract/infrastructure/tables.ts';
+import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { noCounts } from '../../../contract/wire/counts.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
 import { audienceStore } from '../../../lambdas/store/audience.ts';

@@ -5,6 +5,7 @@ import {
   DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
+  PutCommand,
   QueryCommand,
   TransactGetCommand,
   TransactWriteCommand,
@@ -99,6 +100,7 @@ export class MemoryDatabase {
     const { input } = command;
     if (command instanceof GetCommand) return { Item: this.#get(input as Get) };
     if (command instanceof QueryCommand) return this.#query(input as Query);
+    if (command instanceof PutCommand) return this.#put(input as Write);
     if (command instanceof BatchGetCommand) return this.#batchGet(input as BatchGet);
     if (command instanceof UpdateCommand) return this.#update(input as Write);
     if (command instanceof DeleteCommand) return this.#delete(input as Write);
@@ -203,6 +205,12 @@ export class MemoryDatabase {
       Items: returned.map(({ item }) => ({ ...item })),
       LastEvaluatedKey: rest.length > size ? { key: page.at(-1)!.key } : undefined,
     };
+  }
+
+  #put(write: Write): object {
+    this.#check(write);
+    this.#apply(write);
+    return {};
   }
 
   #update(write: Write): object {

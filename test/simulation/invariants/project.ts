@@ -79,6 +79,18 @@ function* onlyTheUserIsRemoved(report: Report): Iterable<Verdict> {
   );
 }
 
+/** Who removes a user or stops a notification has an entry in the audit, unless a fault was the end of that call. */
+function* changesAreAudited({ world }: Report): Iterable<Verdict> {
+  const removals = [...world.registrations.values()].flat().filter(({ stored }) => !stored);
+  const stops = [...world.slices.values()].flat().filter(({ item }) => item.stoppedAt);
+  for (const run of new Set([...removals, ...stops].map(({ by = '' }) => by))) {
+    if (!/^(removeUser|stopNotification)/.test(run)) continue;
+    const { death, isWithoutDatabase } = world.ended.get(run)!;
+    if (death !== undefined || isWithoutDatabase) yield nothing('a fault has ended its function');
+    else yield verdict(world.audited.has(run), () => `${run} has no entry`);
+  }
+}
+
 /** Pruning keeps what was updated since the time that the operator names. */
 function* pruneRemovesOnlyUnseen(report: Report): Iterable<Verdict> {
   const command = report.scenario.commands.find(({ kind }) => kind === 'prune');
@@ -114,6 +126,7 @@ export const project = {
   deletedProjectLeavesNothing,
   newestRegistrationIsStored,
   onlyTheUserIsRemoved,
+  changesAreAudited,
   pruneRemovesOnlyUnseen,
   dropRemovesOnlyItsPair,
   successorIsUntouched,

@@ -98,7 +98,9 @@ function createdIsFinal(report: Report): Verdict[] {
   });
 }
 
-/** A 201 has attempted somebody, unless nobody was there or it was stopped: one that was interrupted stays so. */
+/**
+ * A 201 has attempted somebody, unless nobody was there any more or it was stopped: one that was interrupted stays so.
+ */
 function createdHasAttempted(report: Report): Verdict[] {
   return created(report).map(({ body: { id, attempted, unreached = 0, status }, call, at }) => {
     const { userIds, recipients, channels, seenWithinDays } = call.request;
@@ -111,7 +113,7 @@ function createdHasAttempted(report: Report): Verdict[] {
       status === 'stopped' ||
       report.stops.some((stop) => stop.notification.id === id && stop.at <= at);
     return verdict(
-      attempted > 0 || unreached === 0 || isStopped,
+      attempted > 0 || unreached <= leftOutOf(report, id) || isStopped,
       () => `${call.requestId}: 201, and nobody of ${unreached} was attempted`,
     );
   });
