@@ -20,15 +20,14 @@ export function createHandler(host: Host) {
   return ownerChain(settings, ({ project, ids, signal }) =>
     findNotification(deps, project, ids.notificationId, signal),
   ).handler(async ({ project, access, input: found, signal }) => {
-    const stopped = await stopNotification(deps, project, found, signal);
-    const { notification, delivery } = stopped;
     const { projectId } = project;
-    // One that had ended is as it was.
-    if (stopped !== found) {
-      await record(access, { projectId, action: 'stopNotification', count: 1 }, signal);
-    }
+    const stopping = {
+      ...deps,
+      record: () => record(access, { projectId, action: 'stopNotification', count: 1 }, signal),
+    };
+    const { notification, delivery } = await stopNotification(stopping, project, found, signal);
     const result = notificationResult(notification, delivery, deps.clock());
-    checker.notification(project.projectId, result.id, result);
+    checker.notification(projectId, result.id, result);
     return respond(200, result);
   });
 }

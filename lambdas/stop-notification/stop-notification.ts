@@ -8,6 +8,8 @@ import type { SliceStore } from '../store/slices.ts';
 
 export interface StopDependencies extends FindDependencies {
   readonly slices: Pick<SliceStore, 'stop'>;
+  /** Records the stop; undefined if the caller does. */
+  readonly record?: () => Promise<void>;
 }
 
 /**
@@ -27,8 +29,12 @@ export async function stopNotification(
   if (open.length === 0) return found;
   const now = deps.clock().getTime();
   // One write each, at the same time: a transaction would conflict with those of the functions.
-  await Promise.all(
-    open.map(([slice]) => deps.slices.stop({ notificationId, slice, expiresAt }, now, signal)),
+  const stops = open.map(([slice]) =>
+    deps.slices.stop({ notificationId, slice, expiresAt }, now, signal),
   );
+  await Promise.allSettled(stops);
+  // Whatever fails: some may be stopped.
+  await deps.record?.();
+  await Promise.all(stops);
   return findNotification(deps, project, notificationId, signal);
 }

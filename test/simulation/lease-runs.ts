@@ -238,6 +238,11 @@ class LeaseRun {
       const { by, n } = write.event.id;
       this.events.push(`${calledAt - startMs} ms: the write ${by} ${n} ${fate}`);
     }
+    const { ended, counts } = write;
+    this.#expect(
+      ended !== undefined || counts.unreached === 0,
+      `${name} counts ${counts.unreached} as unreached, and the slice goes on`,
+    );
     const execute = async () => {
       const before = this.#item();
       const refused = await this.#store.write(key, write);

@@ -27,7 +27,9 @@ function setup() {
   const stops: number[] = [];
   const find: NotificationStore['find'] = async () => notification;
   let nowMs = after(10_000);
+  const record = jest.fn(async () => {});
   const deps = {
+    record,
     notifications: { find },
     deliveries: deliveriesOf(database.client(), tables.deliveries),
     slices: {
@@ -52,7 +54,7 @@ function setup() {
   }
   const isStopped = async () =>
     (await slices.find(id, [0, 1, 2, 3])).map((slice) => slice?.stoppedAt !== undefined);
-  return { deps, database, stops, stop, write, isStopped };
+  return { deps, database, stops, stop, write, isStopped, record };
 }
 
 test('a stop marks every slice that has not ended, also those that nobody has leased', async () => {
@@ -73,6 +75,33 @@ test('an interrupted notification keeps its status, and no repeated request cont
   const twoHours = 2 * 60 * 60 * 1000;
   expect(await stop(twoHours)).toMatchObject({ status: 'interrupted', unreached: 100 });
   expect(await isStopped()).toEqual([true, true, true, true]);
+});
+
+describe('a stop is recorded once', () => {
+  test.each([
+    { ended: [0, 1, 2], recorded: 1 },
+    { ended: [0, 1, 2, 3], recorded: 0 },
+  ])('unless nothing is open: $ended have ended', async ({ ended, recorded }) => {
+    const { stop, write, record } = setup();
+    for (const slice of ended) await write(slice, 'delivered');
+    await stop();
+    expect(record).toHaveBeenCalledTimes(recorded);
+  });
+
+  test('if the write of one slice fails, or the counts cannot be read', async () => {
+    const { deps, record, isStopped } = setup();
+    const found = await findNotification(deps, { ref }, id);
+    const busy = new Error('busy');
+    const stop = (key: SliceKey, at: number) =>
+      key.slice === 2 ? Promise.reject(busy) : deps.slices.stop(key, at);
+    const find = () => Promise.reject(busy);
+    for (const failing of [{ slices: { stop } }, { notifications: { find } }]) {
+      const stopping = stopNotification({ ...deps, ...failing }, { ref }, found);
+      await expect(stopping).rejects.toBe(busy);
+    }
+    expect(record).toHaveBeenCalledTimes(2);
+    expect(await isStopped()).toEqual([true, true, true, true]);
+  });
 });
 
 test('a notification that is cancelled meanwhile is not found', async () => {

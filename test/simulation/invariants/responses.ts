@@ -331,7 +331,8 @@ function repetitionEnds(report: Report): Verdict[] {
     const id = [...world.requestOf].find(isMade)?.[0];
     if (id === undefined || isCutShort(report, id)) return [];
     const from = at - afterMs;
-    const others = same.filter((other) => other !== call && other.at < call.at);
+    // Also one that came a moment later, and began the send first.
+    const others = same.filter((other) => other !== call && world.startsAt + other.at < at);
     const isAlone = others.every(
       (other) => call.at - other.at > sendTimeline.timeoutMs + 2 * clockDifferenceMs,
     );
