@@ -42,6 +42,7 @@ function synthesize(folder: string, outdir: string): string {
     certificateArn:
       'arn:aws:acm:eu-west-1:123456789012:certificate/01234567-89ab-cdef-0123-456789abcdef',
     hostedZoneId: 'Z0123456789ABCDEFGHIJ',
+    encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef',
     ...{ originSecretHashes: ['a1'.repeat(32)], requireOriginSecret: true },
   });
   return join(outdir, app.synth().getStackByName('Full').templateFile);

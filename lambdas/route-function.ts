@@ -30,7 +30,7 @@ export function routeFunction<Name extends RouteName, Called extends Route>(
     clock,
     abortAfter: host.abortAfter,
     projects: projectStore(dynamo, environment.PROJECTS_TABLE, clock),
-    rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock, host.random),
+    rateLimits: rateLimitStore(dynamo, environment.RATE_LIMITS_TABLE, clock, host),
     perMinute: environment.RATE_LIMIT_PER_MINUTE,
     originSecret: {
       hashes: environment.ORIGIN_SECRET_HASHES,

@@ -5,6 +5,7 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kms from 'aws-cdk-lib/aws-kms';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as route53 from 'aws-cdk-lib/aws-route53';
 import type * as sns from 'aws-cdk-lib/aws-sns';
@@ -103,6 +104,13 @@ export interface CarillonProps {
    * @default 35
    */
   readonly recoveryDays?: number | undefined;
+  /**
+   * ARN of a symmetric KMS key of yours, in the stack's account and region, that encrypts the tables. Its policy must allow
+   * it: the command `deploy` checks that, and prints the statement that it needs. Without the key nobody can read the
+   * tables, nor restore them.
+   * @default - a key of AWS
+   */
+  readonly encryptionKeyArn?: string | undefined;
   /**
    * Pushes per second of one notification; more if a delivery would otherwise take over 30 minutes.
    * @default 20000
@@ -236,8 +244,14 @@ export class Carillon extends Construct {
     const removalPolicy =
       props.removalPolicy ??
       (props.disposable ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    const { warmWritesPerSecond, recoveryDays, logDays } = settings;
-    const tables = serviceTables(this, { removalPolicy, warmWritesPerSecond, recoveryDays });
+    const { warmWritesPerSecond, recoveryDays, logDays, encryptionKeyArn } = settings;
+    const tables = serviceTables(this, {
+      ...{ removalPolicy, warmWritesPerSecond, recoveryDays },
+      encryptionKey:
+        encryptionKeyArn === undefined
+          ? undefined
+          : kms.Key.fromKeyArn(this, 'EncryptionKey', encryptionKeyArn),
+    });
     const its = { removalPolicy, logDays, network: this.networkOf(props, settings) };
     const endpoints = Object.fromEntries(
       Object.values(routes).map(({ name }) => [name, new ServiceFunction(this, { name, ...its })]),

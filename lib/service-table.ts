@@ -1,7 +1,8 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
+import { type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as kms from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import {
   byUser,
@@ -25,6 +26,8 @@ export interface TableProps {
   readonly warmWritesPerSecond: number | undefined;
   /** Days to which the tables can be restored: 1 to 35. */
   readonly recoveryDays: number;
+  /** Undefined: a key of AWS. */
+  readonly encryptionKey: kms.IKey | undefined;
 }
 
 export type ServiceTables = Readonly<Record<TableName, ServiceTable>>;
@@ -39,10 +42,12 @@ export function serviceTables(scope: Construct, props: TableProps): ServiceTable
 export class ServiceTable extends Construct {
   readonly table: dynamodb.Table;
   private readonly name: TableName;
+  private readonly encryptionKey: kms.IKey | undefined;
 
   constructor(scope: Construct, name: TableName, props: TableProps) {
     super(scope, constructIdOf(name));
     this.name = name;
+    this.encryptionKey = props.encryptionKey;
     const its: TableKey = tableKeys[name];
     const { partitionKey, sortKey, hasBinarySortKey } = its;
     this.table = new dynamodb.Table(this, 'Table', {
@@ -50,6 +55,10 @@ export class ServiceTable extends Construct {
       ...(sortKey && { sortKey: hasBinarySortKey ? binary(sortKey) : text(sortKey) }),
       ...(its.expires && { timeToLiveAttribute: 'expiresAt' }),
       ...(its.isUseLogged && { encryption: dynamodb.TableEncryption.AWS_MANAGED }),
+      ...(props.encryptionKey && {
+        encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
+        encryptionKey: props.encryptionKey,
+      }),
       ...(eventTables.includes(name) &&
         props.warmWritesPerSecond && {
           warmThroughput: { writeUnitsPerSecond: props.warmWritesPerSecond },
@@ -92,7 +101,21 @@ export class ServiceTable extends Construct {
         }),
       );
     }
+    if (this.encryptionKey) fn.addToRolePolicy(this.decryption(this.encryptionKey));
     fn.addEnvironment(tableVariables[this.name], this.tableName);
+  }
+
+  /**
+   * Each read and write decrypts the table's own key, and does nothing else with the key of the account. CDK's grants would
+   * also allow to encrypt.
+   */
+  private decryption({ keyArn }: kms.IKey): iam.PolicyStatement {
+    const { region, urlSuffix } = Stack.of(this);
+    return new iam.PolicyStatement({
+      actions: ['kms:Decrypt'],
+      resources: [keyArn],
+      conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${region}.${urlSuffix}` } },
+    });
   }
 
   /** Writes refused because another transaction was changing the same item. */

@@ -25,21 +25,23 @@ const count = z.coerce
   .string()
   .refine((text) => isCount(text) || isNumberReference(text), countRule)
   .transform(Number);
-/** A count that the template is calculated with. */
-const knownCount = z.coerce
-  .string()
-  .refine((text) => !isNumberReference(text), 'must be a number, not a reference to a resource')
-  .refine(isCount, countRule)
-  .transform(Number);
+/** A count that the template is calculated with. @param rule says which are valid. */
+const knownCountOf = (isValid: (given: number) => boolean, rule: string) =>
+  z.coerce
+    .string()
+    .refine((text) => !isNumberReference(text), 'must be a number, not a reference to a resource')
+    .refine((text) => isCount(text) && isValid(Number(text)), rule)
+    .transform(Number);
+const knownCount = knownCountOf(() => true, countRule);
 const days = (most: number) =>
-  knownCount.refine((given) => given <= most, `must be a whole number from 1 to ${most}`);
+  knownCountOf((given) => given <= most, `must be a whole number from 1 to ${most}`);
 
 /** The periods that CloudWatch Logs has (PutRetentionPolicy), in days. */
 const logPeriods = [
   ...[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731],
   ...[1096, 1827, 2192, 2557, 2922, 3288, 3653],
 ];
-const logDays = knownCount.refine(
+const logDays = knownCountOf(
   (given) => logPeriods.includes(given),
   `must be a period of CloudWatch: ${logPeriods.join(', ')}`,
 );
@@ -119,6 +121,11 @@ const certificateArn = pattern(
   'must be the ARN of a certificate of AWS Certificate Manager',
 );
 
+const encryptionKeyArn = pattern(
+  /^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
+  'must be the ARN of a key of AWS KMS, not of an alias',
+);
+
 const hostedZoneId = pattern(/^[A-Z0-9]{1,32}$/, 'must be the id of a hosted zone of Route 53');
 
 const publicBaseUrl = text(
@@ -165,6 +172,7 @@ const settings = z.strictObject({
   logDays: logDays.default(30),
   /** DynamoDB's maximum and default. */
   recoveryDays: days(35).default(35),
+  encryptionKeyArn: encryptionKeyArn.optional(),
   pushesPerSecond: count.default(20_000),
   vapidSubject,
   extraPushOrigins: listed(extraPushOrigins),
@@ -266,6 +274,7 @@ export function readSettings(
     const elsewhere = [
       ...misplaced('alarmTopicArn', parsed.data.alarmTopicArn, location),
       ...misplaced('certificateArn', parsed.data.certificateArn, location),
+      ...misplaced('encryptionKeyArn', parsed.data.encryptionKeyArn, location),
     ];
     if (elsewhere.length > 0) throw new SettingsError(elsewhere.join('\n'));
     return parsed.data;

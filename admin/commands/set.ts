@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
-import { webUrl } from '../../contract/wire/fields.ts';
 import { oldWorkerNames } from '../../contract/wire/message.ts';
 import {
   defaultOf,
   type SetSettings,
-  type SettingField,
   type SettingKind,
   type SettingName,
   type SettingOfKind,
@@ -90,25 +88,16 @@ interface Kind<Row> {
 
 const asGiven = (given: unknown) => given;
 
-/** A text that `none` clears, unless each project has it. */
-function clearable<Row extends SettingField>(
-  usage: string,
-  read: (text: string, row: Row) => string,
-): Kind<Row> {
-  const isNone = (text: unknown, { isRequired }: Row) => !isRequired && text === 'none';
-  return {
-    option: (option, row) =>
-      option(row.isRequired ? usage : `${usage}|none`).argParser((text) =>
-        isNone(text, row) ? text : read(text, row),
-      ),
-    value: (given, row) => (isNone(given, row) ? undefined : given),
-  };
-}
-
 /** For each kind of setting: its option, and the value that this says. */
 export const settingKinds: { readonly [One in SettingKind]: Kind<SettingOfKind<One>> } = {
-  text: clearable('text', (text, { max }) => readName(text, text.length, max)),
-  url: clearable('https://…', readWebUrl),
+  text: {
+    option: (option, { max, isRequired }) =>
+      option(isRequired ? 'text' : 'text|none').argParser((text) =>
+        !isRequired && text === 'none' ? text : readName(text, text.length, max),
+      ),
+    // A project may be called none.
+    value: (text, { isRequired }) => (!isRequired && text === 'none' ? undefined : text),
+  },
   choice: {
     option: (option, { choices }) => option(choices.join('|')).choices(choices),
     value: asGiven,
@@ -199,13 +188,6 @@ function readNumber(text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^[1-9]\d*$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`Use a whole number from ${min} to ${max}.`);
-}
-
-/** @throws {InvalidArgumentError} */
-function readWebUrl(text: string): string {
-  const { error } = webUrl.safeParse(text);
-  if (error) throw new InvalidArgumentError(`It ${error.issues[0]!.message}.`);
-  return text;
 }
 
 function readOrigins(text: string): readonly string[] | 'any' {

@@ -28,6 +28,7 @@ import {
 } from './aws-account.ts';
 import { type App, output, runCdk, synthesize, type Toolkit, toolkitOf } from './cdk.ts';
 import { destroy } from './destroy.ts';
+import { checkEncryptionKey } from './encryption-key.ts';
 import type { Settings, SettingsFile } from './settings-file.ts';
 
 interface Options {
@@ -62,6 +63,7 @@ interface Deployment {
   ) => {
     readonly alarmEmail?: string | undefined;
     readonly domainName?: string | undefined;
+    readonly encryptionKeyArn?: string | undefined;
     readonly eventsPerSecond: number;
   };
   readonly terminal: Terminal;
@@ -159,7 +161,11 @@ async function deploy(options: Options, deployment: Deployment): Promise<void> {
   const asked = await askSettings({ ...given, stage }, conversation);
   const [, partition] = account.caller.split(':');
   const settings = checkSettings({ ...given, ...asked, stage }, { region, accountId, partition });
-  const { domainName } = settings;
+  const { domainName, encryptionKeyArn } = settings;
+  if (encryptionKeyArn !== undefined) {
+    const advice = await checkEncryptionKey(encryptionKeyArn, account);
+    if (advice !== undefined) say(advice);
+  }
   if (domainName !== undefined)
     await checkDomain(domainName, state === 'ready' ? stack : undefined);
   const written = options.stage === undefined ? asked : ofStage(asked);

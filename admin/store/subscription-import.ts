@@ -268,7 +268,7 @@ function changes(stored: SubscriptionItem, item: ImportedSubscription): boolean 
 
 /** What a line sets of a stored subscription: what it leaves out stays. */
 function given(item: ImportedSubscription, stored: SubscriptionItem): Partial<SubscriptionItem> {
-  const { projectPart, endpointHash, createdAt, updatedAt, imported, ...rest } = item;
+  const { projectPart, endpointHash, createdAt, firstAt, updatedAt, imported, ...rest } = item;
   const { isUntimed, vapidPairNumber, userSince: _, ...attributes } = rest;
   const hasChosen = !stored.imported && chosenAttributes.some((name) => stored[name] !== undefined);
   const carried = carriedAttributes.filter((name) => stored[name] !== undefined);

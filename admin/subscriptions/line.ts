@@ -49,6 +49,7 @@ export function lineReader(
     userId: z.optional(userId),
     createdAt: z.optional(time),
     updatedAt: z.optional(time),
+    firstAt: z.optional(time),
     // Browsers, and other libraries for web push, have them.
     expirationTime: z.optional(z.unknown()),
     contentEncoding: z.optional(z.unknown()),
@@ -80,11 +81,12 @@ export function lineReader(
 interface Line extends SubscribeBody {
   readonly createdAt?: number | undefined;
   readonly updatedAt?: number | undefined;
+  readonly firstAt?: number | undefined;
 }
 
 /** A time of another clock may be in the future: then no later request of the browser would count. */
 function itemOf(project: KeyedProject, line: Line, now: number) {
-  const { endpoint, keys, createdAt = now, updatedAt = now } = line;
+  const { endpoint, keys, createdAt = now, updatedAt = now, firstAt } = line;
   return {
     ...subscriptionKey(project.ref, endpointHash(project, endpoint.href)),
     origin: endpoint.origin,
@@ -94,6 +96,7 @@ function itemOf(project: KeyedProject, line: Line, now: number) {
     imported: true as const,
     createdAt: Math.min(createdAt, now),
     updatedAt: Math.min(updatedAt, now),
+    firstAt: firstAt !== undefined && firstAt < createdAt ? firstAt : undefined,
     isUntimed: line.updatedAt === undefined,
   };
 }
@@ -119,5 +122,6 @@ export function portableSubscription(project: ProjectRef, item: SubscriptionItem
     ...choiceOf(project, item),
     createdAt: new Date(item.createdAt).toISOString(),
     updatedAt: new Date(item.updatedAt).toISOString(),
+    firstAt: new Date(item.firstAt ?? item.createdAt).toISOString(),
   };
 }

@@ -136,6 +136,13 @@ export const choiceFields = {
     ofDevice: z.string(),
     samples: ['de-CH', 'pt-BR'],
   },
+  /** The site's name for the text that the visitor agreed to. */
+  consent: {
+    schema: text(1, limits.consentLength),
+    isChosen: false,
+    isConsent: true,
+    samples: ['v3', 'v4'],
+  },
 } as const satisfies Readonly<Record<string, ChoiceField>>;
 
 interface ChoiceField {
@@ -146,6 +153,8 @@ interface ChoiceField {
    * member is carried along: a registration without it keeps what is stored.
    */
   readonly isChosen: boolean;
+  /** Whether only a visitor who subscribes gives it: a renewal keeps what is stored. */
+  readonly isConsent?: true;
   /** Its schema where the devices of a user are read. Absent: they do not have it. */
   readonly ofDevice?: z.ZodMiniType;
   /** Two values that differ, as they are stored. */
@@ -179,6 +188,12 @@ export const deviceMembers = choiceNames.filter(
 /** The choice among the fields of a request. */
 export function choiceIn(request: StatedChoice): StatedChoice {
   return Object.fromEntries(choiceNames.map((name) => [name, request[name]]));
+}
+
+/** What a renewal may change of a choice. */
+export function renewable(choice: StatedChoice): StatedChoice {
+  const names = choiceNames.filter((name) => !('isConsent' in choiceFields[name]));
+  return Object.fromEntries(names.map((name) => [name, choice[name]]));
 }
 
 /** Whether a visitor has chosen anything. */

@@ -33,6 +33,7 @@ export const limits = {
   actionTitleLength: 64,
   /** RFC 5646 §4.4.1 recommends it. */
   languageTagLength: 35,
+  consentLength: 64,
   /** Languages of a send beside its own, and of a condition. */
   translations: 30,
   /** Bytes of all translations as JSON. More than this does not fit into as many messages. */

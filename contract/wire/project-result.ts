@@ -41,7 +41,6 @@ const schemas: {
   readonly [Kind in SettingKind]: (row: SettingOfKind<Kind>) => z.ZodMiniType;
 } = {
   text: () => z.string(),
-  url: () => z.url(),
   choice: ({ choices }) => z.enum(choices),
   flag: () => z.boolean(),
   number: ({ min, max }) => z.int().check(z.gte(min), z.lte(max)),

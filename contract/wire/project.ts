@@ -26,7 +26,6 @@ export const settingFields = {
 
 export type SettingField = (
   | { readonly kind: 'text'; readonly max: number }
-  | { readonly kind: 'url' }
   | { readonly kind: 'choice'; readonly choices: readonly string[]; readonly default: string }
   | { readonly kind: 'flag'; readonly default: boolean }
   | {
@@ -61,7 +60,6 @@ export type PublicName = NameWith<{ readonly isPublic: true }>;
 
 type ValueOf<Row extends SettingField> = {
   text: string;
-  url: string;
   choice: Row extends { readonly choices: readonly (infer Choice)[] } ? Choice : never;
   flag: boolean;
   number: number;

@@ -87,6 +87,9 @@ export const choiceTexts: Readonly<Record<ChoiceName, string>> = {
     'The language that the visitor reads: a language tag (BCP 47) of at most ' +
     `${limits.languageTagLength} characters, stored as \`Intl.getCanonicalLocales\` writes it. [Send](#send) can select by ` +
     'it, and have a translation for it. An update without it keeps the stored one; `null` clears that.',
+  consent:
+    `Your name for the text that the visitor agreed to. At most ${limits.consentLength} characters. An update without ` +
+    'it, and a renewal, keep the stored one.',
 };
 
 /** In the API's description of a user's devices. */
@@ -99,6 +102,7 @@ export const choiceNouns: Readonly<Record<ChoiceName, string>> = {
   userId: 'user id',
   channels: 'channels',
   locale: 'language',
+  consent: 'name of the text agreed to',
 };
 
 /** What is said of browsers is from MDN's browser compatibility data 8.1.9. */

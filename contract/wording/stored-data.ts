@@ -63,7 +63,7 @@ const pageStorage = {
 
 const inBrowser = 'it is in the person’s own browser';
 
-const otherChoices = choiceNames.filter((name) => name !== 'userId');
+const otherChoices = choiceNames.filter((name) => name !== 'userId' && name !== 'consent');
 
 export const storedData = [
   {
@@ -96,8 +96,15 @@ export const storedData = [
   },
   {
     ...subscription,
+    names: ['consent', 'firstAt'],
+    what: `${choiceNouns.consent}; first registration, also of the endpoints that this one replaced`,
+    why: 'to prove a consent',
+    exported: ['consent', 'firstAt'],
+  },
+  {
+    ...subscription,
     names: ['createdAt', 'updatedAt'],
-    what: 'first and last registration',
+    what: 'first and last registration of this endpoint',
     why: 'to tell browsers in use from others',
     exported: ['createdAt', 'updatedAt'],
   },
@@ -175,12 +182,22 @@ export const storedData = [
   {
     where: 'RateLimits',
     names: ['bucket', 'hits', 'key *'],
-    what: 'address of a caller (of IPv6 its /64 and /48) with route and minute; its requests, also by key',
+    what: 'keyed hash of a caller’s address (of IPv6 its /64 and /48) with route and minute; its requests, also by key',
     why: 'to limit requests',
     kept: 'two minutes; AWS deletes up to two days later',
     readBy: 'the operator',
     ends: 'expires',
     exported: 'it is gone within minutes, and has no user id',
+  },
+  {
+    where: 'RateLimits',
+    names: ['addressKey'],
+    what: 'random key of these hashes, another one each day',
+    why: 'so that no address can be read',
+    kept: 'its day (UTC); AWS deletes up to two days later',
+    readBy: 'functions with a route, the operator',
+    ends: 'expires',
+    exported: 'it is about nobody',
   },
   {
     where: 'Audit',

@@ -109,6 +109,8 @@ export interface SubscriptionItem extends StoredChoice {
   readonly vapidPairNumber?: number | undefined;
   /** Since when its push service has reported it as gone, and many others with it, so that it was kept: epoch ms. */
   readonly goneSince?: number | undefined;
+  /** When its visitor subscribed, if that was with an endpoint that this one has replaced: epoch ms. */
+  readonly firstAt?: number | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   /** Time of the last subscribe request that succeeded, or of an import. */
@@ -287,14 +289,22 @@ export function eventCounterId(notificationId: string, counter: number): string 
 }
 
 /**
- * RateLimits, keyed by `bucket` (`project#route#address#minute`, with an address or a network); TTL on `expiresAt`. Requests
- * with a key of the project are also counted by key, in an attribute for each.
+ * RateLimits, keyed by `bucket` (`project#route#hash#minute`, with a keyed hash of an address or a network); TTL on
+ * `expiresAt`. Requests with a key of the project are also counted by key, in an attribute for each.
  */
 export interface RateLimitItem {
   readonly bucket: string;
   readonly hits: number;
   readonly expiresAt: number;
   readonly [ofKey: `key ${string}`]: number;
+}
+
+/** Also in RateLimits, under `key#<UTC day>`: the random key with which addresses of that day are hashed. */
+export interface AddressKeyItem {
+  readonly bucket: string;
+  readonly addressKey: Uint8Array;
+  /** Epoch seconds. */
+  readonly expiresAt: number;
 }
 
 /** Audit, keyed by `projectId` and `at`; TTL on `expiresAt`: who did what. It outlives its project. Never updated. */
@@ -437,6 +447,12 @@ export const choiceAttributes = Object.fromEntries(
 /** The attribute that stores a member of a choice. */
 export function attributeOf(name: ChoiceName): ChoiceAttribute {
   return name === 'userId' ? 'projectUser' : name;
+}
+
+/** What a subscription hands on to the one that takes its place. */
+export function handedOn(earlier: SubscriptionItem): Partial<SubscriptionItem> {
+  const carried = carriedAttributes.map((name) => [name, earlier[name]]);
+  return { ...Object.fromEntries(carried), firstAt: earlier.firstAt ?? earlier.createdAt };
 }
 
 /** The choice of a stored subscription. */

@@ -1,6 +1,11 @@
-import { type DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  type DynamoDBDocumentClient,
+  GetCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { ServiceError } from '../../contract/wire/errors.ts';
-import { hasChosen, type StatedChoice } from '../../contract/wire/fields.ts';
+import { hasChosen, renewable, type StatedChoice } from '../../contract/wire/fields.ts';
 import { limits } from '../../contract/wire/limits.ts';
 import type { ProjectRef } from '../../contract/wire/project.ts';
 import type { Subscription } from '../../contract/wire/subscription.ts';
@@ -28,6 +33,7 @@ import {
   endpointHash,
   erasureKey,
   expiryAfterHours,
+  handedOn,
   type KeyedProject,
   projectUser,
   type SubscriptionItem,
@@ -39,9 +45,9 @@ import {
 /** A subscription as its store takes it. */
 export interface SavedSubscription extends Subscription {
   readonly choice: StatedChoice;
-  /** Whether what the choice leaves out stays as it is stored, and an erased browser stays away. */
+  /** Whether what the choice leaves out, and the consent, stay as stored, and an erased browser stays away. */
   readonly isRenewal?: boolean | undefined;
-  /** The endpoint that the browser had before. */
+  /** The endpoint that the browser had before. It is removed if this one is new. */
   readonly replaces?: string | undefined;
   /** When the request began: epoch ms. Default: now. */
   readonly requestedAt?: number | undefined;
@@ -163,8 +169,9 @@ export function subscriptionStore(
   return {
     /**
      * Stores a subscription as given, unless a request that began later has stored it. A known endpoint is updated
-     * whatever the cap. A new one is added and counted only below the cap. A renewal adds none that was erased, nor one in
-     * place of it; any other request ends the erasure.
+     * whatever the cap. A new one is added and counted only below the cap, or in place of the browser's earlier one, which
+     * hands on what is carried along. A renewal adds none that was erased, nor one in place of it; any other request ends
+     * the erasure.
      * @param cap most subscribers of the project; null for no limit.
      * @param readCap if another function may know a newer cap.
      */
@@ -178,16 +185,19 @@ export function subscriptionStore(
       const { ref } = project;
       const subscription = { ...given, requestedAt };
       const hash = endpointHash(project, given.endpoint.href);
-      const earlier = given.replaces ?? given.endpoint.href;
-      const erasable = distinct([hash, endpointHash(project, earlier)]);
+      const hashes = distinct([hash, endpointHash(project, given.replaces ?? given.endpoint.href)]);
+      const [, earlierHash] = hashes;
       return oneAtATime(async () => {
         for (;;) {
           if (await update(ref, hash, subscription, signal)) return 'updated';
-          const outcome = await create(ref, hash, erasable, subscription, cap, signal, readCap);
+          const earlier = earlierHash && (await findEarlier(ref, earlierHash, requestedAt, signal));
+          const outcome = await (earlier
+            ? replace(ref, hashes, earlier, subscription, signal)
+            : add(ref, hashes, subscription, cap, signal, readCap));
           const isRefused = outcome === 'cap_reached' && given.isRenewal;
-          if (isRefused && (await isErased(ref, erasable, signal))) return 'erased';
-          // Another request has created it meanwhile: update it.
-          if (outcome !== 'exists') return outcome;
+          if (isRefused && (await isErased(ref, hashes, signal))) return 'erased';
+          // Another request has created it, or changed the earlier one, meanwhile.
+          if (outcome !== 'changed') return outcome;
         }
       });
     },
@@ -304,11 +314,16 @@ export function subscriptionStore(
     return (await batchGet(dynamo, tables.subscriptions, keys, signal)).length > 0;
   }
 
+  /** A stored time after this one is that of a wrong clock: epoch ms. */
+  function latestTime(): number {
+    return clock().getTime() + wrongClockMs;
+  }
+
   /** Whether a subscription was stored by a request that began before this one, or at the same time. */
   function isEarlier(requestedAt: number): Condition {
     return {
-      expression: '(updatedAt <= :requestedAt OR updatedAt > :wrong)',
-      values: { requestedAt, wrong: clock().getTime() + wrongClockMs },
+      expression: '(updatedAt <= :requestedAt OR updatedAt > :latest)',
+      values: { requestedAt, latest: latestTime() },
     };
   }
 
@@ -323,8 +338,9 @@ export function subscriptionStore(
     request: Requested,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
-    const { endpoint, keys, choice, isRenewal, vapidPairNumber, requestedAt } = request;
+    const { endpoint, keys, isRenewal, vapidPairNumber, requestedAt } = request;
     const { origin, path } = endpoint;
+    const choice = isRenewal ? renewable(request.choice) : request.choice;
     const others = {
       origin,
       path,
@@ -410,10 +426,88 @@ export function subscriptionStore(
     }
   }
 
-  async function create(
+  /** The subscription with the endpoint that the browser had before, unless a later request has stored it. */
+  async function findEarlier(
     project: ProjectRef,
     hash: Uint8Array,
-    erasable: readonly Uint8Array[],
+    requestedAt: number,
+    signal: AbortSignal | undefined,
+  ): Promise<SubscriptionItem | undefined> {
+    const keys = [subscriptionKey(project, hash)];
+    const [found] = await batchGet<SubscriptionItem>(dynamo, tables.subscriptions, keys, signal);
+    const isLater = (at: number) => at > requestedAt && at <= latestTime();
+    return found && !isLater(found.updatedAt) ? found : undefined;
+  }
+
+  /** Adds a subscription, and counts it. @param hashes of its endpoint, and of the one before. */
+  async function add(
+    project: ProjectRef,
+    hashes: readonly Uint8Array[],
+    subscription: Requested,
+    cap: number | null,
+    abortSignal: AbortSignal | undefined,
+    readCap: ReadCap | undefined,
+  ) {
+    const now = clock().getTime();
+    const fullKey = `${project}#${cap}`;
+    if (now < (full.get(fullKey) ?? 0)) return 'cap_reached';
+    const counter = subscriberCounter(tables.usage, project);
+    const attempt = async (take: () => TakenUnits) => {
+      const outcome = await put(project, hashes, subscription, take, [], abortSignal);
+      return outcome === 'uncounted' ? 'part_full' : outcome;
+    };
+    const taking = takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal, readCap);
+    const outcome = await taking;
+    if (outcome === 'closed') throw beingCounted();
+    if (outcome === 'cap_reached') {
+      if (full.size === fullCapacity) full.clear();
+      full.set(fullKey, now + fullMs);
+    }
+    return outcome;
+  }
+
+  /** Puts a subscription in the place of the browser's earlier one: their number stays the same. */
+  async function replace(
+    project: ProjectRef,
+    hashes: readonly Uint8Array[],
+    earlier: SubscriptionItem,
+    { choice, ...subscription }: Requested,
+    abortSignal: AbortSignal | undefined,
+  ) {
+    const counter = subscriberCounter(tables.usage, project);
+    const given = { ...subscription, choice: subscription.isRenewal ? renewable(choice) : choice };
+    // While the subscribers are counted, one of both partitions may have been read.
+    const isOpen = () => giveBackUnits(counter, anyPart(counter, choose), 0);
+    const { expression, values = {} } = isEarlier(subscription.requestedAt);
+    const removal = {
+      Delete: {
+        TableName: tables.subscriptions,
+        Key: { projectPart: earlier.projectPart, endpointHash: earlier.endpointHash },
+        ConditionExpression: expression,
+        ExpressionAttributeValues: expressionValues(values),
+      },
+    };
+    const outcome = await put(
+      project,
+      hashes,
+      given,
+      isOpen,
+      [removal],
+      abortSignal,
+      handedOn(earlier),
+    );
+    if (outcome === 'uncounted') throw beingCounted();
+    return outcome;
+  }
+
+  /**
+   * @param count changes the counter, unless that is closed or full.
+   * @param removals of what it takes the place of.
+   * @param inherited what is stored if the request does not state it.
+   */
+  async function put(
+    project: ProjectRef,
+    hashes: readonly Uint8Array[],
     {
       endpoint: { origin, path },
       keys,
@@ -423,19 +517,19 @@ export function subscriptionStore(
       vapidPairNumber = assumedPairNumber,
       requestedAt,
     }: Requested,
-    cap: number | null,
+    count: () => TakenUnits | ReturnType<typeof giveBackUnits>,
+    removals: NonNullable<TransactWriteCommandInput['TransactItems']>,
     abortSignal: AbortSignal | undefined,
-    readCap: ReadCap | undefined,
-  ) {
-    const now = clock().getTime();
-    const fullKey = `${project}#${cap}`;
-    if (now < (full.get(fullKey) ?? 0)) return 'cap_reached';
+    inherited?: Partial<SubscriptionItem>,
+  ): Promise<'created' | 'changed' | 'erased' | 'project_gone' | 'uncounted'> {
+    const [hash] = hashes;
     const chosen = storedChoice(project, choice);
     const item: SubscriptionItem = {
-      ...subscriptionKey(project, hash),
+      ...subscriptionKey(project, hash!),
       origin,
       path,
       ...keys,
+      ...inherited,
       ...chosen,
       ...(chosen.projectUser !== undefined && { userSince: requestedAt }),
       vapidPairNumber: storedPairNumber(vapidPairNumber),
@@ -452,32 +546,27 @@ export function subscriptionStore(
       Key: erasureKey(project, one),
     });
     const erasures = isRenewal
-      ? erasable.map((one) => ({
+      ? hashes.map((one) => ({
           ConditionCheck: { ...erasureOf(one), ConditionExpression: isAbsent },
         }))
-      : [{ Delete: erasureOf(hash) }];
-    const counter = subscriberCounter(tables.usage, project);
-    const attempt = async (take: () => TakenUnits) => {
-      try {
-        const transaction = drawnTransaction(() => [{ Put }, { Update: take() }, ...erasures]);
-        await dynamo.send(transaction, { abortSignal });
-        return 'created';
-      } catch (error) {
-        const [put, count, ...checks] = cancellationReasons(error);
-        if (conditionFailed(put)) return 'exists';
-        if (checks.some(conditionFailed)) return 'erased';
-        if (conditionFailed(count)) return count?.Item === undefined ? 'project_gone' : 'part_full';
-        throw error;
-      }
-    };
-    const taking = takeUnit(dynamo, counter, cap, choose, attempt, now, abortSignal, readCap);
-    const outcome = await taking;
-    if (outcome === 'closed') throw beingCounted();
-    if (outcome === 'cap_reached') {
-      if (full.size === fullCapacity) full.clear();
-      full.set(fullKey, now + fullMs);
+      : [{ Delete: erasureOf(hash!) }];
+    try {
+      const transaction = drawnTransaction(() => [
+        { Put },
+        { Update: count() },
+        ...erasures,
+        ...removals,
+      ]);
+      await dynamo.send(transaction, { abortSignal });
+      return 'created';
+    } catch (error) {
+      const [added, counted, ...others] = cancellationReasons(error);
+      if (conditionFailed(added)) return 'changed';
+      if (others.slice(0, erasures.length).some(conditionFailed)) return 'erased';
+      if (others.some(conditionFailed)) return 'changed';
+      if (conditionFailed(counted)) return counted?.Item ? 'uncounted' : 'project_gone';
+      throw error;
     }
-    return outcome;
   }
 
   /**

@@ -97,7 +97,7 @@ const style = `
 :host([hidden]),[hidden]{display:none!important}
 :host(.floating){position:fixed!important;inset-block-end:max(1em,env(safe-area-inset-bottom))!important;inset-inline-end:1em!important;z-index:2147483647!important;max-width:min(20em,100vw - 2em)!important;pointer-events:none!important}
 *{box-sizing:border-box;pointer-events:auto}
-p{margin:0}
+p,a{margin:0;color:inherit}
 #panel,section:not(:empty){padding:1em;border:var(--line);border-radius:12px;background:var(--background);box-shadow:0 .5em 2em #0003}
 button{font:inherit;min-width:max(44px,2.75em);min-height:max(44px,2.75em);padding:.5em;border:1px solid;border-radius:9em;color:inherit;background:var(--background);cursor:pointer}
 :disabled{opacity:.5;cursor:auto}

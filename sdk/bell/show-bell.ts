@@ -10,6 +10,8 @@ export interface BellOptions {
   readonly texts?: TextsOf<BellTexts> | undefined;
   /** Channels that visitors can choose once they are subscribed: their labels by their names. */
   readonly channels?: Readonly<Record<string, string>> | undefined;
+  /** The site's page about privacy, which is then linked. */
+  readonly privacyUrl?: string | undefined;
 }
 
 const bell = 'M6 17v-6a6 6 0 0 1 12 0v6l2 1H4zM10 21h4';
@@ -25,7 +27,10 @@ export function showBell(push: CarillonClient, options: BellOptions = {}): () =>
   return attempt(() => addBell(push, options)) ?? (() => {});
 }
 
-function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: BellOptions) {
+function addBell(
+  push: CarillonClient,
+  { parent, texts = {}, channels = {}, privacyUrl }: BellOptions,
+) {
   const all = withTexts(english, texts);
   const { icon, draw } = createIcon(bell);
   const button = create('button', { type: 'button', 'aria-controls': 'panel' }, icon);
@@ -48,7 +53,14 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
       'aria-label': all.label,
       'aria-describedby': 'status',
     },
-    create('header', {}, create('label', { for: 'switch' }, all.label), toggle, status),
+    create(
+      'header',
+      {},
+      create('label', { for: 'switch' }, all.label),
+      toggle,
+      status,
+      ...linkTo(privacyUrl, all),
+    ),
     ...(boxes[0] ? [choice, hint] : []),
   );
   const host = attach(panelStyle, parent, button, panel);
@@ -93,8 +105,8 @@ function addBell(push: CarillonClient, { parent, texts = {}, channels = {} }: Be
     pending++;
     // Nothing is awaited before: browsers show the prompt only within a click.
     const failure = await work().then(
-      () => undefined,
-      (error: CarillonError) => error,
+      () => {},
+      (error) => error,
     );
     pending--;
     await refresh();
@@ -191,6 +203,11 @@ input{flex:none;margin:0;width:1.5em;height:1.5em;color:inherit;accent-color:cur
 svg{display:block;margin:auto;width:1.5em;fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
 .on svg{fill:currentColor}
 `;
+
+/** A link to the site's page about privacy, if it has one. */
+export function linkTo(href: string | undefined, { privacy }: BellTexts) {
+  return href ? [create('a', { href }, privacy)] : [];
+}
 
 /**
  * The channels of a visitor who has switched notifications off, for the day when they are switched on again:

@@ -1,7 +1,7 @@
 import type { CarillonClient } from '../client/client-types.ts';
 import type { CarillonError } from '../common/error.ts';
 import { attach, attempt, create, keepAttached } from './elements.ts';
-import type { BellOptions } from './show-bell.ts';
+import { type BellOptions, linkTo } from './show-bell.ts';
 import { english, failureText, withTexts } from './texts.ts';
 
 export interface PromptOptions extends Omit<BellOptions, 'channels'> {
@@ -36,7 +36,7 @@ export function showPrompt(push: CarillonClient, options: PromptOptions = {}): (
 
 function addPrompt(
   push: CarillonClient,
-  { parent, texts = {}, delaySeconds = 0, notNowDays = 30 }: PromptOptions,
+  { parent, texts = {}, delaySeconds = 0, notNowDays = 30, privacyUrl }: PromptOptions,
 ) {
   const all = withTexts(english, texts);
   const section = create('section', { 'aria-label': all.label, 'aria-live': 'polite' });
@@ -70,7 +70,7 @@ function addPrompt(
     host.onkeydown = ({ key }) => {
       if (key === 'Escape') refuse();
     };
-    section.append(question, accept, notNow);
+    section.append(question, accept, notNow, ...linkTo(privacyUrl, all));
   }
 
   setTimeout(() => ask().catch(remove), delaySeconds * 1000);

@@ -35,12 +35,14 @@ export const english = {
   /** What to do when it did not work: by the error's code. */
   noConnection: 'That did not work. Check your connection and try again.',
   noPushService:
-    'The browser cannot reach its push service. A setting of it, or a firewall, may be the cause.',
-  failed: 'That did not work. Try again later. If it stays, please tell this site.',
+    'The browser cannot reach its push service. A setting or firewall may be the cause.',
+  failed: 'That did not work. Try again later, or tell this site.',
   /** The prompt: its text and its buttons. */
   question: 'May we send you notifications? You can stop them at any time.',
   accept: 'Yes',
   notNow: 'Not now',
+  /** The link to the site's page about privacy. */
+  privacy: 'Privacy',
 };
 
 /** Texts of which any may be missing: it is English then. */

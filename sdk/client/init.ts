@@ -166,7 +166,7 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   /** Keeps a choice for this page, and tells other tabs who uses the browser now. */
-  function say({ channels, ...user }: SignedChoice): void {
+  function say({ channels, consent: _, ...user }: SignedChoice): void {
     chosen = channels ?? chosen;
     if (!('userId' in user)) return;
     said = { user, saidAt: timing.now() };
@@ -303,8 +303,7 @@ export function init(options: CarillonOptions): CarillonClient {
         if (!removed) return false;
         await forget(scope, usable);
         // The page knows the newest address.
-        const { projectId } = stored ?? project;
-        const address = { ...project, projectId };
+        const address = { ...project, projectId: (stored ?? project).projectId };
         await deleteSubscription(address, removed.endpoint, requestInteractively);
         return true;
       });

@@ -25,6 +25,11 @@ export interface SubscribeOptions extends UserOptions {
   readonly channels?: readonly string[] | undefined;
   /** True: no visitor has asked, so a browser that was erased stays away, and `subscribe()` rejects with `erased`. */
   readonly renewal?: boolean | undefined;
+  /**
+   * Your name for the text that the visitor agrees to, of at most 64 characters. Undefined, or with `renewal`: as stored
+   * before.
+   */
+  readonly consent?: string | undefined;
 }
 
 export interface CarillonOptions extends UserOptions {
@@ -177,8 +182,8 @@ export function readChoice({
   userIdSignature,
   channels,
   ...unknown
-}: Omit<SubscribeOptions, 'renewal'> & {
-  readonly [Name in Exclude<keyof StatedChoice, 'locale'>]?: unknown;
+}: Omit<SubscribeOptions, 'renewal' | 'consent'> & {
+  readonly [Name in Exclude<keyof StatedChoice, 'locale' | 'consent'>]?: unknown;
 }): SignedChoice {
   // A member of the contract that is not read here is a type error.
   unknown satisfies Readonly<Record<keyof typeof unknown, never>>;
@@ -215,8 +220,9 @@ function readLocale(option: CarillonOptions['locale'], languages: readonly strin
 export function readSubscribeOptions(options: SubscribeOptions): SignedChoice {
   // A listener of clicks gets an event, or what a library passes as one.
   if ('preventDefault' in options) return {};
-  const { renewal, ...choice } = options;
-  return readChoice(choice);
+  const { renewal, consent, ...choice } = options;
+  requireMatch(/^.{1,64}$/, consent ?? 'v', 'consent', 'use 1 to 64 characters');
+  return { ...readChoice(choice), ...(consent && !renewal && { consent }) };
 }
 
 function readKey(value: unknown): string {

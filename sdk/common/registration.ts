@@ -4,7 +4,6 @@ import {
   deleteSubscription,
   type Failure,
   type MakeRequest,
-  type ProjectAddress,
   postSubscription,
   requestOnce,
   type SignedChoice,
@@ -35,14 +34,8 @@ export async function registerSubscription(
   renewal: boolean,
 ): Promise<void> {
   const { endpoint } = subscription;
-  const isRenewed = earlier?.endpoint !== endpoint;
   const isOfOtherProject = earlier && earlier.projectId !== registration.projectId;
-  const isReplaced = isRenewed || isOfOtherProject;
-  const remove = (project: ProjectAddress) =>
-    // If this fails, the next send to an endpoint that has ended removes it.
-    deleteSubscription(project, earlier!.endpoint, requestOnce).catch(() => {});
-  // That endpoint has ended. At the subscriber cap there is room for one of them.
-  if (earlier && isRenewed) await remove(registration);
+  const isReplaced = earlier?.endpoint !== endpoint || isOfOtherProject;
   const post = (registered: SignedChoice) =>
     postSubscription(
       registration,
@@ -70,7 +63,10 @@ export async function registerSubscription(
   await storeRegistration(scope, stored, earlier);
   if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
   // One that differs only in its `baseUrl` stays: both may be addresses of the same service.
-  if (isOfOtherProject) await remove(earlier);
+  if (isOfOtherProject) {
+    // If this fails, the next send removes it if its endpoint has ended.
+    await deleteSubscription(earlier, earlier.endpoint, requestOnce).catch(() => {});
+  }
 }
 
 /**

@@ -58,7 +58,8 @@ export const backgroundPauseMs = 10_000;
  * @param subscription made with the key of the project's address. With another key, the request only finds out whether
  *   the service has the key of the address.
  * @param renewal whether no visitor has asked: the service keeps what the choice leaves out.
- * @param replaces the endpoint that the browser had before: if that was erased, a renewal is refused.
+ * @param replaces the endpoint that the browser had before. A new one takes its place, unless that was erased and this is
+ *   a renewal.
  */
 export function postSubscription(
   project: ProjectAddress,

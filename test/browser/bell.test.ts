@@ -97,10 +97,20 @@ function checkPanel(openPage: (script: string) => Promise<Page>): void {
     expect(visible).toEqual(['Notifications', english.offHere, english.turnOn]);
   });
 
+  test('it links the page about privacy, if the site has one', async () => {
+    const page = await openPage(bellScript({ channels, privacyUrl: '/privacy' }));
+    await page.click(bell);
+    const link = await page.waitForSelector('.floating >>> a', { visible: true });
+    expect(await link!.evaluate(({ textContent }) => textContent)).toBe(english.privacy);
+    await Promise.all([page.waitForNavigation(), link!.click()]);
+    expect(new URL(page.url()).pathname).toBe('/privacy');
+  });
+
   test('without channels, nothing speaks of them', async () => {
     const page = await openPage(bellScript({}));
     await page.click(bell);
     expect(await textIn(page, panel)).toBe(`Notifications${english.offHere}`);
+    expect(await page.$('.floating >>> a')).toBeNull();
   });
 
   test('the styles of a site change nothing of the bell and its panel', async () => {
@@ -438,6 +448,21 @@ describeWithSdk('the bell in Firefox', (session) => {
     expect(await stored(project)).toEqual([['offers']]);
   });
 
+  test('the prompt links the page about privacy', async () => {
+    const { site } = await session.newSite();
+    const prompts = `<script type="module">
+      import { showPrompt } from '/carillon-bell.mjs';
+      showPrompt(push, { privacyUrl: '/privacy' });
+    </script>`;
+    site.files.set('/', site.files.get('/')! + surroundings + prompts);
+    await session.firefox.setPermission(site.origin, 'default');
+    const { page } = await session.open(`${site.origin}/`);
+    const link = await page.waitForSelector('.floating >>> section a', { visible: true });
+    expect(await axeViolations(page, '.floating')).toEqual([]);
+    await Promise.all([page.waitForNavigation(), link!.click()]);
+    expect(new URL(page.url()).pathname).toBe('/privacy');
+  });
+
   test('where the page may store nothing, the switch works', async () => {
     const { project, page } = await openBell(bellScript());
     await page.evaluateOnNewDocument(() => {
@@ -494,7 +519,7 @@ describeWithSdk('the bell in Firefox', (session) => {
   test.each(['light', 'dark'] as const)('its panel is accessible in %s colours', async (scheme) => {
     mkdirSync(screenshots, { recursive: true });
     await session.firefox.preferColorScheme(scheme);
-    const { page } = await openBell(bellScript());
+    const { page } = await openBell(bellScript({ channels, privacyUrl: '/privacy' }));
     await page.screenshot({ path: `${screenshots}/bell-${scheme}.png` });
     for (const state of ['off', 'on']) {
       if (state === 'on') await page.evaluate(() => push.subscribe({ channels: ['news'] }));

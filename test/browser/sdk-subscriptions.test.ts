@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CarillonClient } from '../../sdk/client/carillon.ts';
 import { until } from '../fixtures/until.ts';
 import {
@@ -131,6 +132,40 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     expect(await session.stack.send(project, { title: 'It works' })).toMatchObject({
       delivered: 1,
     });
+  });
+
+  test('a consent, and the time of the first registration, pass to the next endpoint', async () => {
+    const { project, site } = await session.newSite();
+    const tab = await session.open(`${site.origin}/`);
+    await tab.page.evaluate(() => push.subscribe({ consent: 'v3' }).then(() => {}));
+    const endpoint = (await tab.endpoint())!;
+    const stored = async () => (await session.stack.proofs(project))[0]!;
+    const { createdAt } = await stored();
+    expect(await stored()).toEqual({ consent: 'v3', createdAt });
+    await tab.page.evaluate(endSubscription);
+    await (await session.open(`${site.origin}/`)).page.evaluate(registrationSettled);
+    await session.stack.onlyOtherThan(endpoint, project);
+    expect(await stored()).toMatchObject({ consent: 'v3', firstAt: createdAt });
+    await tab.page.evaluate(() => push.subscribe({ consent: 'v4' }).then(() => {}));
+    expect(await stored()).toMatchObject({ consent: 'v4', firstAt: createdAt });
+  });
+
+  test('the documented page that subscribes at load does so as a renewal', async () => {
+    const text = readFileSync('docs/sdk.md', 'utf8');
+    const [, recipe] = /### Allowed, and not subscribed.*?```js\n(.*?)```/s.exec(text)!;
+    const { project, site, tab } = await session.subscribedTab('ada');
+    await tab.page.evaluate(() => push.unsubscribe());
+    expect(await session.stack.subscriptions(project)).toEqual([]);
+    const bodies = `<script>
+      const bodies = [], request = self.fetch;
+      self.fetch = (url, init) => { bodies.push(init?.body); return request(url, init); };
+    </script>`;
+    const script = `<script type="module">${recipe}</script>`;
+    site.files.set('/', bodies + site.files.get('/') + script);
+    const { page } = await session.open(`${site.origin}/`);
+    await until('a subscription', async () => (await session.stack.subscriptions(project))[0]);
+    const [body] = (await page.evaluate('bodies.filter(Boolean)')) as string[];
+    expect(JSON.parse(body!)).toMatchObject({ renewal: true });
   });
 
   test('the worker never registers a dead endpoint', async () => {

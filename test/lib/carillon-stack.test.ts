@@ -378,6 +378,47 @@ test.each(['VapidKeysTable', 'IdentityKeysTable'])(
   },
 );
 
+test('with a key of one’s own, it encrypts all tables, and functions that use them may decrypt', () => {
+  const { encryptionKeyArn } = otherSettings;
+  const stack = synthesize({ encryptionKeyArn });
+  stack.template.allResourcesProperties('AWS::DynamoDB::Table', {
+    SSESpecification: { SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId: encryptionKeyArn },
+  });
+  const policies = Object.values(stack.resources('AWS::IAM::Policy')).map(
+    ({ Properties }) => Properties.PolicyDocument.Statement as readonly { Action: unknown }[],
+  );
+  const uses = (service: string) => (statements: readonly { Action: unknown }[]) =>
+    statements.filter(({ Action }) =>
+      [Action].flat().some((one) => String(one).startsWith(service)),
+    );
+  for (const statements of policies) {
+    expect(uses('kms:')(statements)).toEqual(
+      uses('dynamodb:')(statements).length === 0
+        ? []
+        : [
+            {
+              Effect: 'Allow',
+              Action: 'kms:Decrypt',
+              Resource: encryptionKeyArn,
+              Condition: {
+                StringEquals: {
+                  'kms:ViaService': {
+                    'Fn::Join': [
+                      '',
+                      ['dynamodb.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }],
+                    ],
+                  },
+                },
+              },
+            },
+          ],
+    );
+  }
+  expect(
+    policies.filter((statements) => uses('kms:')(statements).length > 0).length,
+  ).toBeGreaterThan(5);
+});
+
 /** One other value than the default for each setting. */
 const otherSettings: Readonly<Record<(typeof settingNames)[number], string>> = {
   stage: 'eu',
@@ -387,6 +428,7 @@ const otherSettings: Readonly<Record<(typeof settingNames)[number], string>> = {
   notificationDays: '30',
   logDays: '7',
   recoveryDays: '7',
+  encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/1234-abcd',
   pushesPerSecond: '500',
   vapidSubject: 'https://carillon.net/contact',
   extraPushOrigins: 'https://a.example,https://b.example',

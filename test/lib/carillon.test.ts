@@ -5,6 +5,7 @@ import { TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
+import * as kms from 'aws-cdk-lib/aws-kms';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sns from 'aws-cdk-lib/aws-sns';
@@ -71,6 +72,12 @@ test('two services fit into one stack, beside other constructs', () => {
     });
   }
   expect(resources('AWS::S3::Bucket')[0]![1]).not.toContain('carillon');
+  // The subject of its mail has this name, and the runbook begins with it.
+  const pages = resources('AWS::CloudWatch::CompositeAlarm').map(
+    ([, properties]) => /"AWS::StackName"},"(.*?)"/.exec(properties)?.[1],
+  );
+  expect(pages).toEqual([0, 1].map(() => expect.stringMatching(/^-UsersAffected-[0-9a-f]{8}$/)));
+  expect(pages[0]).not.toBe(pages[1]);
 });
 
 test('the same service fits twice into one account, so nothing else is named after it', () => {
@@ -209,6 +216,7 @@ describe('what another resource gives', () => {
     const { hostedZoneId } = hostedZone;
     const certificate = new acm.Certificate(stack, 'Certificate', { domainName: 'carillon.net' });
     const { certificateArn } = certificate;
+    const { keyArn: encryptionKeyArn } = new kms.Key(stack, 'Key');
     return [
       {
         ...{ vapidSubject: text, alarmEmail: text, runbookUrl: text, publicBaseUrl: text },
@@ -222,11 +230,12 @@ describe('what another resource gives', () => {
         ...{ runbookUrl: `https://${text}/runbook`, publicBaseUrl: `https://${text}` },
         extraPushOrigins: [text, `https://${text}`, 'https://push.carillon.net'],
         originSecretHashes: [text, 'a'.repeat(64)],
-        ...{ domainName: `push.${text}`, certificateArn, hostedZoneId },
+        ...{ domainName: `push.${text}`, certificateArn, hostedZoneId, encryptionKeyArn },
       },
       {
         ...{ vapidSubject: `push@${text}`, alarmEmail: 'none', originSecretHashes: [text] },
         ...{ domainName: 'push.carillon.net', certificateArn: text, hostedZone },
+        encryptionKeyArn: text,
       },
     ];
   }
@@ -390,6 +399,7 @@ const every: Readonly<Record<Exclude<keyof Settings, 'stage'>, unknown>> = {
   notificationDays: 91,
   logDays: 31,
   recoveryDays: 36,
+  encryptionKeyArn: 'alias/carillon',
   pushesPerSecond: 0,
   extraPushOrigins: ['push.carillon.net'],
   preferIpv6: 'perhaps',

@@ -140,7 +140,7 @@ test('an unknown setting is refused with the nearest name', () => {
 test('an unknown setting without a near name is refused with all names', () => {
   expect(mistakesOf({ colour: 'red' })).toEqual([
     'unknown setting colour; the settings are stage, subscriberCap, monthlySendCap, ' +
-      'rateLimitPerMinute, notificationDays, logDays, recoveryDays, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, console, ' +
+      'rateLimitPerMinute, notificationDays, logDays, recoveryDays, encryptionKeyArn, pushesPerSecond, vapidSubject, extraPushOrigins, preferIpv6, console, ' +
       'alarmEmail, alarmTopicArn, monthlyBudget, runbookUrl, domainName, certificateArn, hostedZoneId, publicBaseUrl, ' +
       'originSecretHashes, requireOriginSecret, accountConcurrency, eventsPerSecond, ' +
       'warmWritesPerSecond',
@@ -172,8 +172,12 @@ test.each<[Record<string, unknown>, string]>([
   [{ hostedZoneId: 'Z0123456789' }, 'hostedZoneId needs domainName and certificateArn'],
   [{ ...domain, domainName: 'https://push.carillon.example' }, 'domainName must be a domain name'],
   [{ ...domain, domainName: 'Push.carillon.example' }, 'domainName must be a domain name'],
+  [{ recoveryDays: 0 }, 'recoveryDays must be a whole number from 1 to 35;'],
+  [{ notificationDays: 0 }, 'notificationDays must be a whole number from 1 to 90;'],
+  [{ logDays: 0 }, 'logDays must be a period of CloudWatch: 1, 3, 5,'],
   [{ ...domain, domainName: 'localhost' }, 'domainName must be a domain name'],
   [{ ...domain, certificateArn: 'arn:aws:iam::1:x' }, 'certificateArn must be the ARN'],
+  [{ encryptionKeyArn: 'alias/carillon' }, 'encryptionKeyArn must be the ARN of a key'],
   [{ ...domain, hostedZoneId: '/hostedzone/Z1' }, 'hostedZoneId must be the id'],
   [{ publicBaseUrl: 'http://push.carillon.example' }, 'publicBaseUrl must be an https address'],
   [{ publicBaseUrl: 'https://push.carillon.example/' }, 'publicBaseUrl must be an https address'],
@@ -371,8 +375,9 @@ test.each([
     alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms',
     domainName: 'push.carillon.net',
     certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/1a',
+    encryptionKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/1a',
   };
-  for (const name of ['alarmTopicArn', 'certificateArn']) {
+  for (const name of ['alarmTopicArn', 'certificateArn', 'encryptionKeyArn']) {
     expect(() => readSettings({ vapidSubject, ...arns }, location)).toThrow(
       `setting ${name} is in the ${message}`,
     );

@@ -214,6 +214,9 @@ test.each<[SubscribeOptions, string]>([
   [{ scope: '/' } as SubscribeOptions, '"scope": unknown; see check().'],
   [{ userId: 42 } as never, '"userId": use a string, such as String(user.id).'],
   [{ channels: 'news' } as never, '"channels": use a list of names'],
+  [{ consent: '' }, '"consent": use 1 to 64 characters.'],
+  [{ consent: 'v'.repeat(65) }, '"consent": use'],
+  [{ consent: 3 } as never, '"consent": use'],
 ])('subscribe(%j) says what is wrong', (given, message) => {
   expect(() => readSubscribeOptions(given)).toThrow(message);
 });
@@ -224,6 +227,10 @@ test('subscribe() takes each member that a visitor chooses, and the event of a c
     const samples = chosen.map((name) => [name, choiceFields[name].samples[sample]]);
     const choice = { ...Object.fromEntries(samples), userIdSignature: 'signature' };
     expect(readSubscribeOptions({ ...choice, renewal: true })).toEqual(choice);
+    // Only a visitor agrees.
+    const consent = sample === 0 ? 'v' : 'v'.repeat(64);
+    expect(readSubscribeOptions({ ...choice, consent })).toEqual({ ...choice, consent });
+    expect(readSubscribeOptions({ ...choice, consent, renewal: true })).toEqual(choice);
   }
   expect(readSubscribeOptions({ userId: null })).toEqual({ userId: null });
   expect(readSubscribeOptions({ channels: [] })).toEqual({ channels: [] });

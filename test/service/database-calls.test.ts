@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDbCall } from 'aws-emulator/dynamodb-proxy';
 import type { SetSettings } from '../../contract/wire/project.ts';
-import type { RouteName } from '../../contract/wire/routes.ts';
+import { type RouteName, routes } from '../../contract/wire/routes.ts';
 import { deviceIdOf, endpointHash, subscriptionKey } from '../../lambdas/store/items.ts';
 import { projectCacheMs } from '../../lambdas/store/projects.ts';
 import type { SimulatedBrowser } from '../../local/push-service/simulated-browser.ts';
@@ -225,6 +225,17 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
       },
     })),
     {
+      what: 'a new subscription in place of another',
+      // The earlier one has read it.
+      uncached: [],
+      rounds: databaseCalls.replacedSubscription,
+      async prepare(owner) {
+        const { endpoint: replaces } = await service.subscribe(owner);
+        const browser = service.stack.pushService.subscribe(owner).toJSON();
+        return valid('subscribe', { body: { ...browser, renewal: true, replaces } })(owner);
+      },
+    },
+    {
       what: 'a subscription beyond the cap',
       uncached: databaseCalls.uncachedIdentityProject,
       settings: { subscriberCap: 0 },
@@ -384,6 +395,12 @@ const casesOf: Readonly<Record<RouteName, readonly Case[]>> = {
     },
   ],
 };
+
+// A function's first request of a day also reads the key of addresses: here one for no project.
+beforeAll(async () => {
+  const owner = { ...(await service.createProject()), projectId: 'none' };
+  for (const route of Object.values(routes)) await callWithValidRequest(service, owner, route.name);
+});
 
 const table = Object.values(casesOf)
   .flat()

@@ -32,6 +32,7 @@ export function titleIn(locale: string | undefined, title: string): string {
 const chosen = {
   channels: (random: Random) => channels.filter(() => random.chance(0.5)),
   locale: (random: Random) => random.pick(Object.keys(languages)),
+  consent: (random: Random) => random.pick(['v3', 'v4']),
 } satisfies {
   // Always given: what is carried along and left out stays as it is stored.
   readonly [Name in Exclude<ChoiceName, 'userId'>]: (random: Random) => NonNullable<Choice[Name]>;

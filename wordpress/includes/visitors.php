@@ -58,6 +58,7 @@ add_filter('script_loader_tag', function (string $tag, string $handle): string {
         'bell' => $bell,
         'prompt' => (bool) $prompt,
         'channels' => (object) offered_channels(),
+        'privacyUrl' => get_privacy_policy_url(),
         // The SDK's own texts are English.
         'texts' => (object) (determine_locale() === 'en_US' ? [] : visitor_texts()),
     ];
@@ -101,10 +102,11 @@ function visitor_texts(): array {
         'channels' => __('What to receive', 'carillon'),
         'saved' => __('Saved.', 'carillon'),
         'noConnection' => __('That did not work. Check your connection and try again.', 'carillon'),
-        'noPushService' => __('The browser cannot reach its push service. A setting of it, or a firewall, may be the cause.', 'carillon'),
-        'failed' => __('That did not work. Try again later. If it stays, please tell this site.', 'carillon'),
+        'noPushService' => __('The browser cannot reach its push service. A setting or firewall may be the cause.', 'carillon'),
+        'failed' => __('That did not work. Try again later, or tell this site.', 'carillon'),
         'question' => __('May we send you notifications? You can stop them at any time.', 'carillon'),
         'accept' => __('Yes', 'carillon'),
         'notNow' => __('Not now', 'carillon'),
+        'privacy' => __('Privacy', 'carillon'),
     ];
 }

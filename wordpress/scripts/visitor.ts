@@ -8,20 +8,22 @@ interface Settings {
   readonly prompt: boolean;
   readonly channels: Readonly<Record<string, string>>;
   readonly texts: BellOptions['texts'];
+  /** Empty: the site has no such page. */
+  readonly privacyUrl: string;
 }
 
 const element = document.querySelector<HTMLScriptElement>('script[data-carillon]')!;
 const settings: Settings = JSON.parse(element.dataset.carillon!);
-const { bell, prompt, channels, texts } = settings;
+const { bell, prompt, channels, texts, privacyUrl } = settings;
 const push = init({ ...settings.init, channels: Object.keys(channels) });
 
-if (bell === 'corner') showBell(push, { channels, texts });
+if (bell === 'corner') showBell(push, { channels, texts, privacyUrl });
 if (bell === 'shortcode') {
   for (const parent of document.querySelectorAll('.carillon-bell')) {
-    showBell(push, { channels, texts, parent });
+    showBell(push, { channels, texts, privacyUrl, parent });
   }
 }
-if (prompt) showPrompt(push, { texts, delaySeconds: 20 });
+if (prompt) showPrompt(push, { texts, privacyUrl, delaySeconds: 20 });
 if (settings.init.replaceWorker) takeOver(settings.init.scope);
 
 /** Subscribes a visitor who has allowed notifications of another plugin: browsers ask nothing then. */
@@ -38,7 +40,7 @@ async function takeOver(scope: string): Promise<void> {
   const { permission, subscribed } = await push.state();
   wasSubscribed = subscribed;
   if (permission !== 'granted' || localStorage.getItem(turnedOff)) return;
-  if (!subscribed) await push.subscribe();
+  if (!subscribed) await push.subscribe({ renewal: true });
   // Otherwise both could show what is sent to the imported list.
   for (const registration of await navigator.serviceWorker.getRegistrations()) {
     const url = registration.active?.scriptURL ?? '';

@@ -55,7 +55,9 @@ export const subscribe: Operation = {
         'browser that was [erased](#remove-a-user) gets 410. Without it, the request is a consent: it ends the erasure.',
       replaces: {
         description:
-          'The endpoint that the browser had before. A renewal is refused if that one was erased.',
+          'The endpoint that the browser had before. If `endpoint` is new, it takes the place of this one, with its ' +
+          '`locale`, its `consent` and the time of the first registration, also at the subscriber cap. A renewal is ' +
+          'refused if this one was erased.',
         format: 'uri',
       },
     }),

@@ -150,7 +150,7 @@ describe('subscriptions import', () => {
         'line 7: is not UTF-8\n' +
         'line 8: is longer than 20480 bytes: write one subscription per line\n' +
         `line 9: userIdSignature is not a field of a line; the fields are endpoint, keys, ${choiceNames.join(', ')}, ` +
-        'applicationServerKey, createdAt, updatedAt, expirationTime, contentEncoding\n' +
+        'applicationServerKey, createdAt, updatedAt, firstAt, expirationTime, contentEncoding\n' +
         '2 added, 0 updated, 0 unchanged; 0 with user id.\n' +
         counted(2),
       messages: 'Left out: 6 invalid lines.\n',
@@ -276,6 +276,15 @@ describe('subscriptions import', () => {
     const refused = await operator.runLocal(args);
     expect([refused.code, refused.output]).toEqual([1, '']);
     expect(JSON.parse(refused.messages).error.code).toBe('unknown_columns');
+  });
+
+  it('says once that the file is the export of a project', async () => {
+    const file = join(operator.directory, `${projectId}.project`);
+    await operator.runLocal(['export', projectId, file]);
+    expect(await operator.runLocal(['subscriptions', 'import', projectId, file])).toEqual({
+      ...{ code: 1, output: '' },
+      messages: 'The file is the export of a project: use the command import.\n',
+    });
   });
 
   it('names rows of an array by their numbers', async () => {

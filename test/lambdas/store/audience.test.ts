@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import { sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import type { Recipient } from '../../../contract/infrastructure/slice.ts';
 import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { Conditions } from '../../../contract/wire/content.ts';
@@ -287,8 +288,8 @@ describe('conditions', () => {
   }
 
   /** Names of those that a broadcast and a targeted send read. */
-  async function matching(conditions: Conditions, of = project): Promise<string> {
-    const wanted = { ...options, conditions, sentAt: now };
+  async function matching(conditions: Conditions, of = project, sentAt = now): Promise<string> {
+    const wanted = { ...options, conditions, sentAt };
     const [everyone, users] = await Promise.all([
       audiences().everyone(of, all, wanted),
       audiences().users(of, ['u'], { from: 0, to: 1 }, wanted),
@@ -310,6 +311,12 @@ describe('conditions', () => {
   test('days are counted back from the send, and one more', () => {
     expect(seenSince(now, 1)).toBe(now - 2 * day);
     expect(seenSince(now, 365)).toBe(now - 366 * day);
+  });
+
+  test('who subscribes later than the send is in no audience', async () => {
+    const first = now - sliceTimeline.createdWithinMs;
+    expect(await matching({}, project, first)).toBe('abcd');
+    expect(await matching({}, project, first - 1)).toBe('bc');
   });
 
   const cases: readonly [string, Conditions, string][] = [

@@ -1,4 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import type { AddressKeyItem } from '../../../lambdas/store/items.ts';
 import { rateLimitStore } from '../../../lambdas/store/rate-limits.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 
@@ -11,7 +13,27 @@ beforeEach(() => {
 });
 
 const store = (random = () => 0) =>
-  rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now, random);
+  rateLimitStore(database.dynamo, database.tables.RATE_LIMITS_TABLE, () => now, {
+    random,
+    randomBytes,
+  });
+
+/** What a store would take as the day's key if there is none. */
+let drawn = 0;
+function randomBytes(length: number): Uint8Array {
+  drawn += 1;
+  return new Uint8Array(length).fill(drawn);
+}
+
+/** The bucket of an address in the current minute. */
+async function bucketOf(address: string, rest = 'p#subscribe'): Promise<string> {
+  const minute = Math.floor(now.getTime() / 60_000);
+  const { addressKey } = (await bucket(
+    `key#${Math.floor(minute / 1440)}`,
+  )) as unknown as AddressKeyItem;
+  const hash = createHmac('sha256', addressKey).update(address).digest('base64url');
+  return `${rest}#${hash}#${minute}`;
+}
 
 function request(address: string, route: 'subscribe' | 'track' = 'subscribe', projectId = 'p') {
   return { projectId, route, address };
@@ -29,8 +51,7 @@ test('200 concurrent requests are counted up to the limit of 60', async () => {
   const hits = Array.from({ length: 200 }, () => one.count(request('198.51.100.2'), 60));
   const admitted = (await Promise.all(hits)).filter((retryAfterSeconds) => retryAfterSeconds === 0);
   expect(admitted).toHaveLength(60);
-  const minute = Date.parse('2126-11-20T12:00:00Z') / 60_000;
-  expect(await bucket(`p#subscribe#198.51.100.2#${minute}`)).toMatchObject({
+  expect(await bucket(await bucketOf('198.51.100.2'))).toMatchObject({
     hits: 60,
     expiresAt: Date.parse('2126-11-20T12:02:00Z') / 1000,
   });
@@ -84,12 +105,14 @@ test('a key has the limit, and an address ten times as much over all keys', asyn
 });
 
 test('of ten requests from addresses of a network, one is counted against it', async () => {
-  let drawn = 0;
-  const one = store(() => (drawn++ % 10) / 10);
+  let draws = 0;
+  const one = store(() => (draws++ % 10) / 10);
   const from = (number: number) => ({
     ...request(`2001:db8:1:${number}::/64`),
     network: '2001:db8:1::/48',
   });
+  await one.count(request('198.51.100.11'), 1);
+  draws = 0;
   const before = database.calls();
   const counts: number[] = [];
   for (let number = 0; number < 30; number += 1) counts.push(await one.count(from(number), 2));
@@ -98,4 +121,42 @@ test('of ten requests from addresses of a network, one is counted against it', a
   expect(counts[20]).toBe(15);
   expect(one.refused(from(31))).toBe(15);
   expect(one.refused({ ...from(31), network: '2001:db8:2::/48' })).toBe(0);
+});
+
+describe('the key of a day', () => {
+  const functions = () => Array.from({ length: 5 }, () => store());
+
+  test('is the same for functions that start together, and each reads it once', async () => {
+    now = new Date('2126-11-21T00:00:00Z');
+    const five = functions();
+    const before = database.calls();
+    const from = request('198.51.100.20');
+    const counts = await Promise.all(five.map((one) => one.count(from, 4)));
+    expect(counts.filter((seconds) => seconds > 0)).toEqual([60]);
+    expect(database.calls() - before).toBe(10);
+    for (const one of five) await one.count(request('198.51.100.21'), 5);
+    expect(database.calls() - before).toBe(15);
+    expect(await bucket(await bucketOf('198.51.100.20'))).toMatchObject({ hits: 4 });
+  });
+
+  test('ends with the day, after its last counts', async () => {
+    now = new Date('2126-11-22T23:59:59Z');
+    const one = store();
+    const from = request('198.51.100.22');
+    await one.count(from, 1);
+    const last = await bucketOf('198.51.100.22');
+    expect(await one.count(from, 1)).toBe(1);
+    const { expiresAt } = (await bucket(`key#${Math.floor(now.getTime() / 86_400_000)}`))!;
+    expect(expiresAt).toBe(Date.parse('2126-11-23T00:02:00Z') / 1000);
+    expect(expiresAt).toBeGreaterThanOrEqual((await bucket(last))!.expiresAt);
+
+    now = new Date('2126-11-23T00:00:00Z');
+    expect(one.refused(from)).toBe(0);
+    expect(await one.count(from, 1)).toBe(0);
+    const next = await bucketOf('198.51.100.22');
+    expect(next.split('#')[2]).not.toBe(last.split('#')[2]);
+    expect(one.refused(from)).toBe(0);
+    expect(await one.count(from, 1)).toBe(60);
+    expect(one.refused(from)).toBe(60);
+  });
 });
