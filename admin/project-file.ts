@@ -26,6 +26,9 @@ const headerSchema = z.object({
   }),
 });
 
+/** Whether a line is the first one of the file of a project. */
+export const isProjectHeader = (line: unknown) => Object(line).format === format;
+
 /** What the first line of a file says. */
 export type FileHeader = Readonly<Omit<z.infer<typeof headerSchema>, 'format' | 'version'>>;
 
@@ -72,6 +75,8 @@ export async function readProjectFile(file: string): Promise<ProjectFile> {
     if (parts.end !== undefined) throw invalid('it goes on after its end');
     if (header === undefined) {
       header = headerSchema.safeParse(value).data;
+      if (header === undefined && Object.hasOwn(Object(value), 'endpoint'))
+        throw invalid('its first line is a subscription. Use the command subscriptions import');
       if (header === undefined)
         throw invalid('its first line is of another kind, or of a later version');
       continue;

@@ -121,7 +121,10 @@ export function projectRegistry(
       );
       if (outcome === 'half_removed') throw removalIncomplete(projectId);
       if (outcome !== 'added') {
-        throw new CommandError('project_exists', `Project "${projectId}" already exists.`);
+        throw new CommandError(
+          'project_exists',
+          `Project "${projectId}" already exists. If its secret key is lost, replace it: rotate ${projectId} secret`,
+        );
       }
       return { project: withoutKeys(project), secretKey, identityKey };
     },

@@ -141,6 +141,7 @@ function previousExists(projectId: string): CommandError {
   return new CommandError(
     'previous_vapid_pair_exists',
     `Project "${projectId}" still has a previous application server key. ` +
-      `Drop it first, with the command rotate ${projectId} vapid --drop-previous.`,
+      `Drop it first: rotate ${projectId} vapid --drop-previous. If a key has leaked, add --revoke: ` +
+      'subscribers that still use the previous one are then lost until they visit.',
   );
 }

@@ -1,4 +1,4 @@
-import { Annotations, Aws, Duration, Names, Stack, Token } from 'aws-cdk-lib';
+import { Annotations, Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import * as iam from 'aws-cdk-lib/aws-iam';
@@ -186,8 +186,9 @@ export class Alarms extends Construct {
     }));
     const pages = alarms.filter(({ isPage }) => isPage).map(({ alarm }) => alarm);
     const usersAffected = new cloudwatch.CompositeAlarm(this, 'UsersAffected', {
-      // It needs a name. By default that is made of the construct's path, which two stacks may share.
-      compositeAlarmName: `${Aws.STACK_NAME}-${Names.uniqueResourceName(this, { maxLength: 100 })}`,
+      // It needs a name, unlike others, whose ids CloudFormation puts into theirs. Its end is that of this construct: a stack
+      // may have several.
+      compositeAlarmName: `${Aws.STACK_NAME}-UsersAffected-${this.node.addr.slice(-8)}`,
       alarmRule: cloudwatch.AlarmRule.anyOf(...pages),
       alarmDescription: described(settings, 'UsersAffected', {
         severity: 'page',

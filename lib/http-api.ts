@@ -9,7 +9,7 @@ import * as logs from 'aws-cdk-lib/aws-logs';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
-import { type Route, type RouteName, routes } from '../contract/wire/routes.ts';
+import { consolePath, type Route, type RouteName, routes } from '../contract/wire/routes.ts';
 import { acknowledgeRule } from './acknowledged-rule.ts';
 
 /**
@@ -22,7 +22,10 @@ const measuredRoute: Route = routes.send;
 const preflightsPerSecond = 500;
 
 /** The console's page and its files, by the ids of their routes. They are no part of the API. */
-const consolePaths = { 'console-page': '/console', 'console-file': '/console/{file}' };
+const consolePaths = {
+  'console-page': consolePath,
+  'console-file': `${consolePath}/{file}`,
+};
 
 /** The throttle of each of the two: a person loads the page and two files. Up to 200 kB each, they are paid for too. */
 const consoleRequestsPerSecond = 50;

@@ -25,21 +25,23 @@ const count = z.coerce
   .string()
   .refine((text) => isCount(text) || isNumberReference(text), countRule)
   .transform(Number);
-/** A count that the template is calculated with. */
-const knownCount = z.coerce
-  .string()
-  .refine((text) => !isNumberReference(text), 'must be a number, not a reference to a resource')
-  .refine(isCount, countRule)
-  .transform(Number);
+/** A count that the template is calculated with. @param rule says which are valid. */
+const knownCountOf = (isValid: (given: number) => boolean, rule: string) =>
+  z.coerce
+    .string()
+    .refine((text) => !isNumberReference(text), 'must be a number, not a reference to a resource')
+    .refine((text) => isCount(text) && isValid(Number(text)), rule)
+    .transform(Number);
+const knownCount = knownCountOf(() => true, countRule);
 const days = (most: number) =>
-  knownCount.refine((given) => given <= most, `must be a whole number from 1 to ${most}`);
+  knownCountOf((given) => given <= most, `must be a whole number from 1 to ${most}`);
 
 /** The periods that CloudWatch Logs has (PutRetentionPolicy), in days. */
 const logPeriods = [
   ...[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731],
   ...[1096, 1827, 2192, 2557, 2922, 3288, 3653],
 ];
-const logDays = knownCount.refine(
+const logDays = knownCountOf(
   (given) => logPeriods.includes(given),
   `must be a period of CloudWatch: ${logPeriods.join(', ')}`,
 );

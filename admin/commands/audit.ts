@@ -7,7 +7,7 @@ import { type Column, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import { everyProject } from './audit-entry.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
-import { keyedProject, namingPerson, type PersonOptions } from './users.ts';
+import { keyedProject, namingPerson, type PersonOptions, projectsThatErased } from './users.ts';
 
 const columns: readonly Column<AuditEntry>[] = [
   ['time', ({ at }) => formatTime(at.split(' ')[0]!)],
@@ -47,7 +47,11 @@ export function auditCommand(runOnStack: RunOnStack): Command {
       const entries = all
         .filter((entry) => subject === undefined || entry.subject === subject)
         .sort((one, other) => (one.at < other.at ? 1 : -1));
-      const none = 'Nothing is recorded.\n';
+      const isErased =
+        person !== undefined && (await projectsThatErased(context, [projectId], person)).length > 0;
+      const none = isErased
+        ? 'Nothing is recorded of this browser, which was erased: look for its user id, too.\n'
+        : 'Nothing is recorded.\n';
       print(entries, entries.length === 0 ? none : table(columns, entries, paint));
     });
   });

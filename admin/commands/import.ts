@@ -8,6 +8,7 @@ import { choiceNouns } from '../../contract/wording/field-texts.ts';
 import { attributeOf } from '../../lambdas/store/items.ts';
 import { projectStore } from '../../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound } from '../errors.ts';
+import { isProjectHeader } from '../project-file.ts';
 import {
   batchImport,
   type ImportCounts,
@@ -261,6 +262,10 @@ export async function importList(
   }
 
   function readValue(value: unknown) {
+    if (isProjectHeader(value)) {
+      const message = 'The file is the export of a project: use the command import.';
+      throw new CommandError('invalid_file', message);
+    }
     // Carillon's own lines have no other fields: one that is mistyped must not be overlooked.
     const isOwn = form === 'JSON lines' && Object.hasOwn(Object(value), 'keys');
     const found = isOwn || Object(value) !== value ? undefined : columns.read(value as object);

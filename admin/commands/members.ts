@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { countOf, shellString } from '../../contract/text/text.ts';
+import { nearestName } from '../../contract/wire/fields.ts';
 import { limits } from '../../contract/wire/limits.ts';
-import { type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
+import { consolePath, type MemberRole, memberRoles } from '../../contract/wire/routes.ts';
 import { CommandError } from '../errors.ts';
 import type { ProjectRegistry } from '../project-registry.ts';
 import { newCommand } from '../terminal/command-line.ts';
-import { type Column, formatTime, table } from '../terminal/table.ts';
+import { type Column, fieldLines, formatTime, table } from '../terminal/table.ts';
 import { printable } from '../terminal/terminal.ts';
 import {
   type Context,
@@ -39,17 +40,22 @@ export function inviteCommand(runOnStack: RunOnStack): Command {
     )
     .option('--expires <duration>', 'end the key after this long, such as 90d', readExpires)
     .action((projectId: string, name: string, { role, expires }: InviteOptions) =>
-      runOnStack(async ({ registry, paint, print, next, note }) => {
+      runOnStack(async ({ registry, baseUrl, paint, print, next, note }) => {
         const member = { name, role, lifetimeMs: expires, random: randomBytes };
         const { key, expiresAt } = await registry.invite(projectId, member);
         note({ member: name });
         const end =
           expiresAt === undefined ? 'until you revoke it' : `until ${formatTime(expiresAt)}`;
+        const fields = [
+          ['Console', `${baseUrl}${consolePath}, unless it is turned off`],
+          ['Project id', projectId],
+          ['Member key', paint('yellow', key)],
+        ] as const;
         print(
           { projectId, name, role, key, expiresAt },
-          `The member key of "${printable(name)}" for "${projectId}", with the role ${role}, printed only once:\n\n` +
-            `  ${paint('yellow', key)}\n\n` +
-            `It is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
+          `For "${printable(name)}", with the role ${role}. The member key is printed only once:\n\n` +
+            `${fieldLines(fields, paint)}\n` +
+            `The key is valid ${end}. To take it back:\n\n  ${next(`revoke ${projectId} ${shellString(name)}`)}\n`,
         );
       }),
     );
@@ -75,7 +81,8 @@ export function membersCommand(runOnStack: RunOnStack): Command {
         return;
       }
       const wanted = name!.toLowerCase();
-      const found = await membersWhere(registry, (one) => one.toLowerCase().includes(wanted));
+      const isWanted = (one: string) => one.toLowerCase().includes(wanted);
+      const found = await membersWhere(registry, name!, isWanted);
       const revoke = next(`revoke --name ${shellString(found[0]!.name)}`);
       const text = table([['project', (one) => one.projectId], ...columns], found, paint);
       print(found, `${text}\nTo end the keys of one name in all projects:\n\n  ${revoke}\n`);
@@ -87,19 +94,24 @@ interface MembersOptions {
   readonly name?: string;
 }
 
-/** Members of all projects. @throws {CommandError} if no project has such a member. */
+/** Members of all projects. @param typed what {@link isWanted} looks for. @throws {CommandError} if nobody is found. */
 async function membersWhere(
   registry: Context['registry'],
+  typed: string,
   isWanted: (name: string) => boolean,
 ): Promise<readonly (ListedMember & { readonly projectId: string })[]> {
-  const found = [];
+  const all = [];
   for await (const { projectId } of registry.list()) {
     for (const member of await registry.members(projectId)) {
-      if (isWanted(member.name)) found.push({ projectId, ...withExpiry(member) });
+      all.push({ projectId, ...withExpiry(member) });
     }
   }
+  const found = all.filter(({ name }) => isWanted(name));
   if (found.length > 0) return found.sort((a, b) => (a.projectId < b.projectId ? -1 : 1));
-  throw new CommandError('member_not_found', 'No project has such a member.');
+  const names = all.map(({ name }) => name);
+  const nearest = nearestName(typed, names);
+  const question = nearest === undefined ? '' : ` Did you mean "${printable(nearest)}"?`;
+  throw new CommandError('member_not_found', `No project has such a member.${question}`);
 }
 
 function withExpiry(member: Member): ListedMember {
@@ -162,7 +174,7 @@ async function revokeOne({ registry, print, note }: Context, projectId: string, 
 }
 
 async function revokeAll({ registry, dryRun, print, confirm, next, note }: Context, name: string) {
-  const projectIds = (await membersWhere(registry, (one) => one === name)).map(
+  const projectIds = (await membersWhere(registry, name, (one) => one === name)).map(
     ({ projectId }) => projectId,
   );
   const keys = `${countOf(projectIds.length, 'member key')} of "${printable(name)}"`;

@@ -19,7 +19,7 @@ export function exportCommand(runOnStack: RunOnStack): Command {
   return projectCommand(
     'export',
     'Writes a project with all that it has but results, to move it to another stack. Protect the file: it contains private keys.',
-    ...['my-site my-site.ndjson', 'my-site my-site.ndjson --yes'],
+    ...['my-site my-site.project', 'my-site my-site.project --yes'],
   )
     .argument('<file>', 'file to write', readFileName)
     .option('--yes', 'replace an existing file without asking')
@@ -74,7 +74,7 @@ export function importProjectCommand(runOnStack: RunOnStack): Command {
   return newCommand(
     'import',
     'Creates the project that a file of export has. It is paused, unless its keys are new. Repeat it after an interruption: it continues.',
-    ...['my-site.ndjson --stack Carillon-next', 'my-site.ndjson --new-keys'],
+    ...['my-site.project --stack Carillon-next', 'my-site.project --new-keys'],
   )
     .argument('<file>', 'file of export', readFileName)
     .option('--new-keys', 'make a new secret key, and leave out the members')

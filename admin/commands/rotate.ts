@@ -81,7 +81,7 @@ async function rotateSecret(
   if (!revoke && isInFuture(until)) {
     throw new CommandError(
       'grace_period',
-      `The previous secret key of "${projectId}" is valid until ${formatTime(until)}. A rotation would end it now. Wait, or use --revoke.`,
+      `The previous secret key of "${projectId}" is valid until ${formatTime(until)}. A rotation would end it now. Wait, or use --revoke; with --grace as well, the present one then stays valid.`,
     );
   }
   if (grace === undefined) {

@@ -10,6 +10,8 @@ import { auditSubject } from '../../lambdas/store/audit.ts';
 import { batchGet } from '../../lambdas/store/dynamo.ts';
 import {
   deviceIdOf,
+  erasureKey,
+  hashOfDevice,
   projectUser,
   type SubscriptionItem,
   subscriptionKey,
@@ -110,7 +112,13 @@ function findCommand(runOnStack: RunOnStack): Command {
     return runOnStack(async ({ paint, print, next, ...stack }) => {
       const found = await subscriptionsIn(stack, await projectIdsOf(stack, {}), person);
       if (found.length === 0) {
-        throw new CommandError('nobody_found', `No project has "${nameOf(person)}".`);
+        const erased = await projectsThatErased(stack, await projectIdsOf(stack, {}), person);
+        const name = printable(options.endpoint ?? nameOf(person));
+        const reason =
+          erased.length === 0
+            ? 'Other ways: a user id, --device, --endpoint, another --stack.'
+            : `Erased in ${erased.join(', ')}: the browser comes back only when its visitor subscribes.`;
+        throw new CommandError('nobody_found', `No project has "${name}". ${reason}`);
       }
       const these = `${optionOf(person)} ${whereOption(projectsOf(found))}`;
       print(
@@ -197,11 +205,15 @@ function deleteCommand(runOnStack: RunOnStack): Command {
       for (const projectId of projectIds) removed += await erase(context, projectId, person);
       print(
         { ...person, projectIds, removed },
-        `Deleted ${subscriptionsText(removed, projectsOf(found), person)}\n`,
+        `Deleted ${subscriptionsText(removed, projectsOf(found), person)}\n` +
+          (removed > 0 ? waitingText : ''),
       );
     });
   });
 }
+
+const waitingText =
+  'Notifications that wait at a push service for the browser may still arrive, until their ttl ends.\n';
 
 /** Also what was stored since it was listed. @returns how many subscriptions. */
 async function erase(context: Context, projectId: string, person: Person): Promise<number> {
@@ -263,6 +275,23 @@ async function subscriptionsIn(stack: Stack, projectIds: readonly string[], pers
     found.push(...(await subscriptionsOfPerson(stack, projectId, person)));
   }
   return found;
+}
+
+/** The projects in which a browser was erased, after which they have nothing else of it. */
+export async function projectsThatErased(
+  stack: Stack,
+  projectIds: readonly string[],
+  person: Person,
+): Promise<readonly string[]> {
+  if (!('device' in person)) return [];
+  const { dynamo, tables } = stack;
+  const erased: string[] = [];
+  for (const projectId of projectIds) {
+    const project = await keyedProject(stack, projectId);
+    const keys = [erasureKey(project.ref, hashOfDevice(project, person.device))];
+    if ((await batchGet(dynamo, tables.subscriptions, keys)).length > 0) erased.push(projectId);
+  }
+  return erased;
 }
 
 /** What a project stores of a person, with the keys of the browsers. @throws {ProjectNotFound} */

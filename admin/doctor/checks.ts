@@ -197,9 +197,10 @@ export const checks: Readonly<Record<string, Check>> = {
     );
     const nearText = near ? `Near a limit: ${near}. Raise it with the command set.` : '';
     if (!reached) return near ? warning(nearText) : ok('No project is near a limit.');
-    return problem(
-      `Reached: ${reached}. New subscribers get 403, sends 429. Raise the limit with the command set; of subscribers, look for junk first: docs/runbook.md. ${nearText}`.trimEnd(),
+    const effects = new Set(
+      used.flatMap(({ count, limit, effect }) => (count >= limit ? effect : [])),
     );
+    return problem([`Reached: ${reached}.`, ...effects, nearText].join(' ').trimEnd());
   },
 
   async counters({ registry, dynamo, tables, count, next }) {
@@ -277,6 +278,8 @@ interface UsedLimit {
   readonly count: number;
   readonly limit: number;
   readonly what: string;
+  /** What happens at the limit. */
+  readonly effect: string;
 }
 
 /** The limits that a project has used, fully or nearly. */
@@ -286,11 +289,17 @@ function usedLimits(
   { subscriberCap, monthlySendCap }: EffectiveLimits,
 ): readonly UsedLimit[] {
   const limits = [
-    { count: subscribers, limit: subscriberCap, what: 'subscribers' },
-    { count: sends, limit: monthlySendCap, what: 'sends' },
+    {
+      ...{ count: subscribers, limit: subscriberCap, what: 'subscribers' },
+      effect: 'New subscribers get 403: see docs/runbook.md#subscribersrefused.',
+    },
+    {
+      ...{ count: sends, limit: monthlySendCap, what: 'sends' },
+      effect: 'Sends get 429: see docs/runbook.md#sendsrefused.',
+    },
   ];
-  return limits.flatMap(({ count, limit, what }) =>
-    limit !== null && count >= nearShare * limit ? [{ projectId, count, limit, what }] : [],
+  return limits.flatMap(({ limit, ...used }) =>
+    limit !== null && used.count >= nearShare * limit ? [{ projectId, limit, ...used }] : [],
   );
 }
 

@@ -6,6 +6,9 @@ import { type TableName, type TableVariable, tableVariables } from '../infrastru
 export const roles = ['viewer', 'sender', 'owner'] as const;
 export type Role = (typeof roles)[number];
 
+/** Where the API's address has the console. */
+export const consolePath = '/console';
+
 export const memberRoles = ['viewer', 'sender'] as const satisfies readonly Role[];
 export type MemberRole = (typeof memberRoles)[number];
 

@@ -87,6 +87,9 @@ describe('rotateVapid', () => {
     const before = [await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')];
     await expect(registry.rotateVapid(projectId)).rejects.toMatchObject({
       code: 'previous_vapid_pair_exists',
+      message: expect.stringMatching(
+        /Drop it first: rotate \S+ vapid --drop-previous\. .*--revoke/,
+      ),
     });
     expect([await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')]).toEqual(before);
   });

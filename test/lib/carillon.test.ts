@@ -72,6 +72,12 @@ test('two services fit into one stack, beside other constructs', () => {
     });
   }
   expect(resources('AWS::S3::Bucket')[0]![1]).not.toContain('carillon');
+  // The subject of its mail has this name, and the runbook begins with it.
+  const pages = resources('AWS::CloudWatch::CompositeAlarm').map(
+    ([, properties]) => /"AWS::StackName"},"(.*?)"/.exec(properties)?.[1],
+  );
+  expect(pages).toEqual([0, 1].map(() => expect.stringMatching(/^-UsersAffected-[0-9a-f]{8}$/)));
+  expect(pages[0]).not.toBe(pages[1]);
 });
 
 test('the same service fits twice into one account, so nothing else is named after it', () => {

@@ -111,7 +111,7 @@ describe('create', () => {
     expect(await operator.runLocal(['create', projectId])).toEqual({
       code: 1,
       output: '',
-      messages: `Project "${projectId}" already exists.\n`,
+      messages: `Project "${projectId}" already exists. If its secret key is lost, replace it: rotate ${projectId} secret\n`,
     });
   });
 });
@@ -458,10 +458,11 @@ describe('members', () => {
       invite('--role', 'sender', '--expires', '90d'),
     );
     expect(code).toBe(0);
-    expect(output).toMatch(
-      /^The member key of "Ann" for "p-[^"]+", with the role sender, printed only once:\n\n {2}carillon_mk_/,
+    expect(output).toMatch(/^For "Ann", with the role sender\. .* printed only once:\n\n/);
+    expect(output).toContain(
+      `  Console     ${operator.baseUrl}/console, unless it is turned off\n  Project id  ${projectId}\n  Member key  carillon_mk_`,
     );
-    expect(output).toMatch(/It is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\. /);
+    expect(output).toMatch(/The key is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\. /);
     expect(output).toContain(`carillon -- revoke ${projectId} 'Ann' --local\n`);
   });
 
@@ -534,6 +535,13 @@ describe('members', () => {
       const none = await operator.runLocal(args);
       expect(none).toEqual({ code: 1, output: '', messages: 'No project has such a member.\n' });
     }
+  });
+
+  test('a name that is nearly that of a member is asked about', async () => {
+    const name = `Zoë ${randomUUID()}`;
+    await operator.registry.invite(projectId, { name, role: 'viewer', random: randomBytes });
+    const { messages } = await operator.runLocal(['revoke', '--name', name.toLowerCase()]);
+    expect(messages).toBe(`No project has such a member. Did you mean "${name}"?\n`);
   });
 
   test.each(['members', 'members p --name Ann', 'revoke p', 'revoke p Ann --name Ann', 'revoke'])(
@@ -710,8 +718,16 @@ describe('users', () => {
       expect(await operator.runJson(args)).toEqual({ ...who, removed: 0 });
       expect(await subscribers()).toBe(1);
       expect(await operator.runLocal(['users', 'find', person])).toEqual({
-        ...{ code: 1, output: '', messages: `No project has "${person}".\n` },
+        ...{
+          code: 1,
+          output: '',
+          messages: `No project has "${person}". Other ways: a user id, --device, --endpoint, another --stack.\n`,
+        },
       });
+      const { endpoint: erased } = ofAda;
+      expect((await operator.runLocal(['users', 'find', '--endpoint', erased])).messages).toBe(
+        `No project has "${erased}". Erased in ${projectId}: the browser comes back only when its visitor subscribes.\n`,
+      );
     });
 
     it('is deleted in all projects only if that is said', async () => {
@@ -763,11 +779,25 @@ describe('users', () => {
       expect(await subscribers()).toBe(1);
     });
 
+    it('is known as erased by its browser, although the record has the user id', async () => {
+      const ofAda = subscriptionJson();
+      await importValues(operator, projectId, [{ ...ofAda, userId: 'ada' }]);
+      await operator.runJson(['users', 'delete', 'ada', '--project', projectId, '--yes']);
+      const audit = async (of: string) =>
+        (await operator.runLocal(['audit', projectId, '--endpoint', of])).output;
+      expect(await audit(ofAda.endpoint)).toBe(
+        'Nothing is recorded of this browser, which was erased: look for its user id, too.\n',
+      );
+      expect(await audit(subscriptionJson().endpoint)).toBe('Nothing is recorded.\n');
+    });
+
     it('takes a user id that starts with a hyphen after --', async () => {
       await subscribe('-ada');
       const args = ['users', 'delete', '--yes', '--local', '--project', projectId, '--', '-ada'];
       const { output } = await operator.run(args);
-      expect(output).toBe(`Deleted subscriptions of "-ada" in ${projectId}: 1\n`);
+      expect(output).toBe(
+        `Deleted subscriptions of "-ada" in ${projectId}: 1\nNotifications that wait at a push service for the browser may still arrive, until their ttl ends.\n`,
+      );
     });
 
     it('deletes after the operator types the user id, and nothing otherwise', async () => {

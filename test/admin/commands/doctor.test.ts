@@ -141,7 +141,7 @@ test('a stack with problems has one line for each of them, and ends with code 1'
     ),
     expect.stringMatching(/^warning {2}concurrency +Lambda runs 10 functions .* AWS may take days/),
     expect.stringMatching(
-      `^problem {2}limits +Reached: ${project.projectId} \\(1 of 1 subscribers\\)\\. New subscribers get 403, .* look for junk first`,
+      `^problem {2}limits +Reached: ${project.projectId} \\(1 of 1 subscribers\\)\\. New subscribers get 403: see docs/runbook\\.md#subscribersrefused\\.$`,
     ),
     expect.stringMatching(
       `^problem {2}counters +Counted otherwise than stored: the subscribers of ${projectId}\\. .* recount ${projectId} --local`,

@@ -96,7 +96,7 @@ test.each<[string, (lines: string[]) => string[], RegExp]>([
   [
     'of subscriptions only',
     () => [subscriptionJson()].map((one) => JSON.stringify(one)),
-    /its first line/,
+    /its first line is a subscription\. Use the command subscriptions import\.$/m,
   ],
   ['that is empty', () => [], /its end is missing/],
 ])('a file %s is refused, and nothing is changed', async (_, change, message) => {

@@ -106,8 +106,10 @@ describe('secret', () => {
     const refused = await rotate('secret --grace 1h --yes');
     expect(refused.code).toBe(1);
     expect(refused.messages).toMatch(
-      /previous secret key .* is valid until .* Wait, or use --revoke\./,
+      /previous secret key .* is valid until .* Wait, or use --revoke; with --grace/,
     );
+    expect(await rotate('secret --revoke --grace 24h')).toMatchObject({ code: 0 });
+    expect(await find()).toHaveProperty('previousKeyUntil');
     expect(await rotate('secret --revoke --yes')).toMatchObject({ code: 0 });
     expect(await find()).not.toHaveProperty('previousKeyUntil');
   });

@@ -278,6 +278,15 @@ describe('subscriptions import', () => {
     expect(JSON.parse(refused.messages).error.code).toBe('unknown_columns');
   });
 
+  it('says once that the file is the export of a project', async () => {
+    const file = join(operator.directory, `${projectId}.project`);
+    await operator.runLocal(['export', projectId, file]);
+    expect(await operator.runLocal(['subscriptions', 'import', projectId, file])).toEqual({
+      ...{ code: 1, output: '' },
+      messages: 'The file is the export of a project: use the command import.\n',
+    });
+  });
+
   it('names rows of an array by their numbers', async () => {
     await writeFile(file, `[${JSON.stringify(subscriptionJson())},\n7]`);
     const { code, output } = await operator.runLocal(['subscriptions', 'import', projectId, file]);
