@@ -14,11 +14,19 @@ jest.mock('../../lambdas/deliver/progress.ts', () =>
 jest.mock('../../lambdas/store/slices.ts', () =>
   require('./breakable.ts').breakable('lambdas/store/slices.ts'),
 );
+jest.mock('../../lambdas/push/pushing/push-service.ts', () =>
+  require('./breakable.ts').breakable('lambdas/push/pushing/push-service.ts'),
+);
+jest.mock('../../lambdas/deliver/deliver-slice.ts', () =>
+  require('./breakable.ts').breakable('lambdas/deliver/deliver-slice.ts'),
+);
 
-const [lease, progress, store] = [
+const [lease, progress, store, delivery, queue] = [
   'lambdas/deliver/lease.ts',
   'lambdas/deliver/progress.ts',
   'lambdas/store/slices.ts',
+  'lambdas/deliver/deliver-slice.ts',
+  'lambdas/push/pushing/push-service.ts',
 ] as const;
 
 beforeAll(useShortTimes);
@@ -66,6 +74,13 @@ test.each<[fault: string, path: string, text: string, replacement: string]>([
     lease,
     '      signal,\n    );\n    // It was given',
     '      signal,\n    ).catch(() => undefined);\n    // It was given',
+  ],
+  ['nobody is left for the next attempt', queue, 'push.number > this.#furthest', 'push.number < 0'],
+  [
+    'a chunk whose claim is refused is pushed to',
+    delivery,
+    "if (lease.status !== 'mine') return undefined;\n    lease.pusher",
+    'lease.pusher',
   ],
   ['nobody is behind', progress, 'left[name] = {', 'left.nobody = {'],
   ['who is behind is still claimed', progress, 'claimed: claimed - given', 'claimed'],
