@@ -250,12 +250,27 @@ export function issuesOf(
   return issues.slice(0, limits.issues);
 }
 
+/** What is often written in a notification, by its letters, and what to do instead. */
+const adviceByName = new Map([
+  ['idempotencykey', 'it is a header, "Idempotency-Key"'],
+  ['sendat', 'see "Later" in docs/sending.md'],
+  ['message', 'did you mean "body"?'],
+  ['text', 'did you mean "body"?'],
+]);
+
+function adviceOn(name: string, fields: readonly string[]): string {
+  const known = adviceByName.get(name.toLowerCase().replace(/[^a-z]/g, ''));
+  if (known !== undefined && fields.includes('body')) return known;
+  const nearest = nearestName(name, fields);
+  return nearest === undefined
+    ? `the fields are ${fields.join(', ')}`
+    : `did you mean "${nearest}"?`;
+}
+
 function unknownField(at: Path, name: string, fields: readonly string[], whole: string): Issue {
   const shortened = name.slice(0, nameLength);
-  const nearest = nearestName(shortened, fields);
   const object = at.length === 0 ? whole : 'this object';
-  const advice =
-    nearest === undefined ? `the fields are ${fields.join(', ')}` : `did you mean "${nearest}"?`;
+  const advice = adviceOn(shortened, fields);
   const path = pathText([...at, shortened]);
   return { path, message: `is not a field of ${object}; ${advice}` };
 }

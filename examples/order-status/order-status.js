@@ -24,8 +24,9 @@ function notify(userId, orderId, status) {
     tag: `order-${orderId}`,
     ttl: 24 * 60 * 60,
   };
-  // If a status can come back, use an id of the change instead. Nobody can guess the HMAC of it.
-  const change = `order ${orderId} ${status}`;
+  // If a status can come back, use an id of the change instead. Nobody can guess the HMAC of it. For 24 hours, another
+  // text with the same key gets 422.
+  const change = `order ${orderId} ${status} ${userId}`;
   const idempotencyKey = createHmac('sha256', IDEMPOTENCY_SECRET).update(change).digest('hex');
   return carillon.send(notification, { idempotencyKey });
 }

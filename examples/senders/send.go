@@ -21,7 +21,10 @@ var client = http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// key: a new one for each notification, such as a UUID or the id of a job.
+// Without the line break at the end of a file.
+var secretKey = strings.Join(strings.Fields(os.Getenv("CARILLON_SECRET_KEY")), "")
+
+// key: a new one for each notification that nobody can guess, such as a UUID.
 func send(notification any, key string) (string, error) {
 	payload, err := json.Marshal(notification)
 	for attempt := 0; err == nil; attempt++ {
@@ -46,7 +49,7 @@ func post(payload []byte, key string) (status, retryAfter int, body string, err 
 	if err != nil {
 		return
 	}
-	request.Header.Set("Authorization", "Bearer "+os.Getenv("CARILLON_SECRET_KEY"))
+	request.Header.Set("Authorization", "Bearer "+secretKey)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Idempotency-Key", key)
 	response, err := client.Do(request)

@@ -4,7 +4,8 @@ function send(array $notification, ?string $idempotencyKey = null): array
     $request = curl_init(rtrim(getenv('CARILLON_BASE_URL'), '/') . '/api/v1/projects/' . getenv('CARILLON_PROJECT') . '/notifications');
     curl_setopt_array($request, [
         CURLOPT_HTTPHEADER => [
-            'Authorization: Bearer ' . getenv('CARILLON_SECRET_KEY'),
+            // Without the line break at the end of a file.
+            'Authorization: Bearer ' . preg_replace('/\s/', '', getenv('CARILLON_SECRET_KEY')),
             'Content-Type: application/json',
             'Idempotency-Key: ' . ($idempotencyKey ?? bin2hex(random_bytes(16))),
         ],

@@ -6,10 +6,13 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 opener = urllib.request.build_opener(NoRedirects)
 
+# Without white space: an error about a line break in a header would print the key.
+secret_key = "".join(os.environ["CARILLON_SECRET_KEY"].split())
+
 def send(notification, idempotency_key=None):
     url = f"{os.environ['CARILLON_BASE_URL'].rstrip('/')}/api/v1/projects/{os.environ['CARILLON_PROJECT']}/notifications"
     headers = {
-        "Authorization": f"Bearer {os.environ['CARILLON_SECRET_KEY']}",
+        "Authorization": b"Bearer " + secret_key.encode(),
         "Content-Type": "application/json",
         "Idempotency-Key": idempotency_key or str(uuid.uuid4()),
     }

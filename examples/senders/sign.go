@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"strings"
 )
 
 func signUserID(identityKey, userID string) string {
@@ -15,5 +16,6 @@ func signUserID(identityKey, userID string) string {
 }
 
 func main() {
-	fmt.Println(signUserID(os.Getenv("CARILLON_IDENTITY_KEY"), "zoë/42"))
+	// Without the line break at the end of a file.
+	fmt.Println(signUserID(strings.TrimSpace(os.Getenv("CARILLON_IDENTITY_KEY")), "zoë/42"))
 }

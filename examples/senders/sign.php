@@ -5,4 +5,5 @@ function signUserId(string $identityKey, string $userId): string
     return rtrim(strtr(base64_encode($digest), '+/', '-_'), '=');
 }
 
-echo signUserId(getenv('CARILLON_IDENTITY_KEY'), 'zoë/42'), "\n";
+// Without the line break at the end of a file.
+echo signUserId(trim(getenv('CARILLON_IDENTITY_KEY')), 'zoë/42'), "\n";

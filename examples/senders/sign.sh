@@ -3,4 +3,5 @@ sign_user_id() {
   printf %s "$2" | openssl dgst -sha256 -hmac "$1" -binary | base64 | tr '+/' '-_' | tr -d '=\n'
 }
 
-sign_user_id "$CARILLON_IDENTITY_KEY" 'zoë/42'
+# Without the line break at the end of a file.
+sign_user_id "${CARILLON_IDENTITY_KEY//[[:space:]]/}" 'zoë/42'

@@ -21,7 +21,7 @@ export async function attempt<Body>(
     const text = await response.text();
     return parse(text) ?? (await errorOf(new Response(null, response)));
   } catch (cause) {
-    const sentence = `No response from ${url.origin}: check "baseUrl" and the network; see "cause".`;
+    const sentence = `No response from ${url.origin}; check "baseUrl" and the network; see "cause".`;
     return new CarillonError('network_error', sentence, { cause });
   }
 }
@@ -40,9 +40,6 @@ const gatewayCodes: Readonly<Record<number, ErrorCode>> = {
   504: 'unavailable',
 };
 
-/** The service itself never responds with these: their bodies are those of any gateway. */
-const isOfGatewayOnly = (status: number) => status === 502 || status === 504;
-
 /** Reads an error response of the service, or of a gateway: only then the error has a cause. */
 export async function failureOf(response: Response): Promise<CarillonError> {
   const { status } = response;
@@ -51,11 +48,13 @@ export async function failureOf(response: Response): Promise<CarillonError> {
     await response
       .clone()
       .json()
-      .catch(() => null),
+      .catch(() => {}),
   );
   const cause = `A gateway responded with ${status}, not the service.`;
-  const text = typeof message === 'string' ? message : isOfGatewayOnly(status) ? cause : undefined;
-  if (code === undefined || text === undefined) return errorOf(response);
+  // The service itself never responds with these: their bodies are those of any gateway.
+  const isOfGatewayOnly = status === 502 || status === 504;
+  const text = typeof message === 'string' ? message : isOfGatewayOnly && cause;
+  if (!code || !text) return errorOf(response);
   const retryAfter = retryAfterSecondsOf(response);
   return new CarillonError(code, text, { status, retryAfter, cause });
 }
@@ -77,6 +76,6 @@ export function bodyOrThrow<Body>(result: Body | CarillonError): Body {
 
 /** Whether a retry may succeed. The month's cap is also a 429, but lasts until the next month. */
 export function isTransient({ code, status = 500 }: CarillonError): boolean {
-  if (code === 'send_cap_reached') return false;
-  return status === 429 || status >= 500 || code === 'request_in_progress';
+  const isLater = status === 429 || status >= 500 || code === 'request_in_progress';
+  return isLater && code !== 'send_cap_reached';
 }

@@ -74,7 +74,7 @@ export class CarillonServer extends ProjectClient {
     if ('document' in globalThis) {
       throw invalidOption(
         'secretKey',
-        'everyone can read a secret key in a page; call CarillonServer on your server',
+        'everyone can read a secret key in a page; use it on your server',
       );
     }
     expectKnown(options, optionNames);
@@ -110,7 +110,7 @@ function readSafeUrl(value: unknown): string {
   if (baseUrl.startsWith('https:') || isLocal(baseUrl)) return baseUrl;
   throw invalidOption(
     'baseUrl',
-    'use https: with http, others on the network could read the secret key; only localhost may have http',
+    'use https: with http, others could read the secret key; only localhost may have http',
   );
 }
 
@@ -158,7 +158,7 @@ function untilOver(
     const end = start + timeoutMs;
     for (let failures = 1; ; failures++) {
       const timeout = AbortSignal.timeout(Math.max(1, Math.min(attemptTimeoutMs, end - elapsed())));
-      const signals = signal === undefined ? [timeout] : [signal, timeout];
+      const signals = signal ? [signal, timeout] : [timeout];
       const result = hasResponded
         ? await attemptOnce(AbortSignal.any(signals))
         : await attemptInSilence(start + silenceMs - elapsed(), (silence) =>
@@ -198,7 +198,7 @@ function readAccess(env: Readonly<Record<string, string | undefined>>): ProjectA
     if (value) return value;
     throw new CarillonError(
       'invalid_options',
-      `The environment variable ${name} is not set. Its value is ${meaning}: it is on the API key card, ` +
+      `The environment variable ${name} is not set. Its value, ${meaning}, is on the API key card, ` +
         'and in .carillon/local.env while "npm start" runs.',
     );
   }

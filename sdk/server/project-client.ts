@@ -12,7 +12,7 @@ import { routeAddresses } from '../../contract/wire/route-addresses.ts';
 import type { Route } from '../../contract/wire/routes.ts';
 import type { RemovedUser, UserSubscriptions } from '../../contract/wire/user.ts';
 import type { CarillonError } from '../common/error.ts';
-import { expectKnown, requireMatch } from '../common/option-checks.ts';
+import { expectKnown, invalidOption, requireMatch } from '../common/option-checks.ts';
 import { attempt } from './attempt.ts';
 
 export interface ProjectAccess {
@@ -43,6 +43,15 @@ export interface SendOptions extends CallOptions {
 const sendOptionNames: readonly (keyof SendOptions)[] = ['idempotencyKey', 'respondAsync'];
 const projectOptionNames: readonly (keyof ProjectOptions)[] = ['sample'];
 const listOptionNames: readonly (keyof ListOptions)[] = ['limit', 'cursor'];
+
+/** The fields of a notification without which more people get it. */
+const narrowingFields: readonly (keyof ReadonlySendRequest)[] = [
+  'userIds',
+  'recipients',
+  'channels',
+  'locales',
+  'seenWithinDays',
+];
 
 export interface ProjectOptions extends CallOptions {
   /** Adds counts of up to 1,000 subscribers: `sample` of the result. */
@@ -86,7 +95,7 @@ export class ProjectClient {
    * Sends a notification to everyone, or to `userIds`. All attempts have one idempotency key: the
    * notification is sent at most once.
    * @returns the counts, after the delivery. With `respondAsync`, the id at once.
-   * @throws {CarillonError} the last failure.
+   * @throws {CarillonError} the last failure; `invalid_options` if a field that chooses who gets it is undefined.
    */
   send(
     notification: ReadonlySendRequest,
@@ -104,10 +113,10 @@ export class ProjectClient {
     notification: ReadonlySendRequest,
     options: SendOptions = {},
   ): Promise<SendResult | AcceptedSend> {
-    const { idempotencyKey, respondAsync } = options;
+    const { idempotencyKey = crypto.randomUUID(), respondAsync } = options;
     const key = requireMatch(
       idempotencyKeyPattern,
-      idempotencyKey ?? crypto.randomUUID(),
+      idempotencyKey,
       'idempotencyKey',
       'use 1 to 255 printable ASCII characters without spaces',
     );
@@ -117,6 +126,12 @@ export class ProjectClient {
       ...(respondAsync && { prefer: 'respond-async' }),
     };
     const body = JSON.stringify(notification);
+    for (const name of narrowingFields) {
+      // Undefined, a function, or a getter of a class.
+      if (name in Object(notification) && !(name in JSON.parse(body))) {
+        throw invalidOption(name, 'JSON omits it; leave it out to send to everyone');
+      }
+    }
     return this.#call(routeAddresses.send, { headers, body }, options, sendOptionNames);
   }
 
@@ -142,7 +157,7 @@ export class ProjectClient {
   async notifications(options: ListOptions = {}): Promise<NotificationList> {
     const { limit, cursor } = options;
     const query = {
-      ...(limit === undefined ? {} : { limit: String(limit) }),
+      ...(limit !== undefined && { limit: String(limit) }),
       ...(cursor && { cursor }),
     };
     return this.#call(routeAddresses.listNotifications, { query }, options, listOptionNames);
@@ -192,11 +207,11 @@ export class ProjectClient {
     }
     const path = pathOf(route, { projectId: this.projectId, ...parameters });
     const url = new URL(path, this.#baseUrl);
-    url.search = new URLSearchParams(query).toString();
+    url.search = String(new URLSearchParams(query));
     const init: RequestInit = {
       method: route.method,
       headers: { authorization: `Bearer ${this.#secretKey}`, ...headers },
-      ...(body !== undefined && { body }),
+      ...(body && { body }),
       // A redirected POST becomes a GET, and the key would follow.
       redirect: 'manual',
     };

@@ -192,6 +192,19 @@ test.each<[object, string]>([
   [{ userIds: ['u', ''] }, 'userIds[1]: must be text of 1 to 256 characters'],
   [{ channels: ['a', 'B'] }, 'channels[1]: must be 1 to 32 lowercase letters, digits or hyphens'],
   // Names of built-in properties, such as __proto__: test/reliability.
+  [
+    { idempotencyKey: 'job-17' },
+    'idempotencyKey: is not a field of this request; it is a header, "Idempotency-Key"',
+  ],
+  [
+    { send_at: '2026-12-24T18:00:00Z' },
+    'send_at: is not a field of this request; see "Later" in docs/sending.md',
+  ],
+  [{ message: 'Hi' }, 'message: is not a field of this request; did you mean "body"?'],
+  [
+    { translations: { de: { text: 'Hallo' } } },
+    'translations.de.text: is not a field of this object; did you mean "body"?',
+  ],
   [{ app_badge: 1 }, 'app_badge: is not a field of this request; did you mean "appBadge"?'],
 ])('%j is refused', (fields, refusal) => {
   expect(refusals(fields)).toEqual([refusal]);

@@ -26,7 +26,7 @@ test('each status of an order is sent once, to the browsers of its customer', as
   expect(await run('ada', '4711', 'paid')).toBe('Delivered to 2 of 2 browsers of ada.\n');
   expect(await run('ada', '4711', 'paid')).toBe('Delivered to 2 of 2 browsers of ada.\n');
   expect(await run('ada', '4711', 'shipped')).toBe('Delivered to 2 of 2 browsers of ada.\n');
-  expect(await run('nobody', '1', 'paid')).toBe('nobody has no subscribed browser.\n');
+  expect(await run('nobody', '4711', 'paid')).toBe('nobody has no subscribed browser.\n');
   await expect(run('ada', '4711', 'lost')).rejects.toThrow('Usage: npm start');
 
   for (const { messages } of [phone, laptop]) {

@@ -111,6 +111,32 @@ describe('the documented examples of sending repeat a send under one key, so tha
       expect(stdout + stderr).toContain(code);
     });
 
+    testIfAvailable(`${language.name}: a line break in the secret key is not sent`, async () => {
+      const project = await service.createProject();
+      await service.subscribe(project);
+      const { baseUrl } = service.stack;
+      const ofFile = { ...project, secretKey: `${project.secretKey}\r\n` };
+      const { stdout } = await runFile(language.run, baseUrl, ofFile);
+      expect(stdout).toMatch(/"?delivered"?: ?1\b|'delivered': 1\b/);
+    });
+
+    testIfAvailable(`${language.name}: no error prints the secret key`, async () => {
+      const project = await service.createProject();
+      const half = 'never-printed';
+      for (const between of ['-', '\n', '\u2026']) {
+        const wrong = { ...project, secretKey: `carillon_sk_${half}${between}${half}` };
+        const { succeeded, stdout, stderr } = await runFile(
+          language.run,
+          service.stack.baseUrl,
+          wrong,
+        );
+        expect({ succeeded, printed: stdout + stderr }).toEqual({
+          succeeded: false,
+          printed: expect.not.stringContaining(half),
+        });
+      }
+    });
+
     testIfAvailable.each([302, 307] as const)(
       `${language.name}: a redirect with %i ends the send: the secret key goes nowhere else`,
       async (redirect) => {

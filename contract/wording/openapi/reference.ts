@@ -177,7 +177,8 @@ function storedDataTable(): string {
 
 function membersAsSent(): string {
   const names = displayedNames.filter((name) => contentFields[name].kind !== 'time');
-  return wrap(`As sent, if they are: ${names.map((name) => `\`${name}\``).join(', ')}.`);
+  const list = names.map((name) => `\`${name}\``).join(', ');
+  return wrap(`As sent, if they are: ${list}. Of a translated text, \`lang\` is the tag.`);
 }
 
 function fieldTable(title: string, fields: Described, ofRequest = true): string {

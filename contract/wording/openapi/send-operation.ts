@@ -36,7 +36,9 @@ export const send: Operation = {
       'Makes a send safe to repeat: 1 to ' +
       `${limits.idempotencyKeyLength} printable ASCII characters without spaces. For ` +
       `${limits.idempotencyHours} hours, a request with the same key and body gets the first response, and ` +
-      'nothing is sent again. Choose one that nobody can guess: a UUID, or an HMAC of what the ' +
+      'nothing is sent again. It holds for the project, whichever key the request has, also after a rotation. The order ' +
+      'of fields does not matter, but that of `userIds` does. A request that gets 400, 403 or 429 does not use it up. ' +
+      'Choose one that nobody can guess, so that nobody else uses it first: a UUID, or an HMAC of what the ' +
       'notification is about.',
     Prefer:
       '`respond-async` (RFC 7240): the response comes with status 202 when functions have the delivery, which goes ' +
@@ -52,7 +54,7 @@ export const send: Operation = {
           userId: 'A user id. Each may occur once.',
           values:
             `Values by the names of placeholders: at most ${limits.values} texts of at most ${limits.valueLength} ` +
-            'characters. Unused ones are ignored.',
+            'characters. Unused ones are ignored if there is a placeholder; otherwise values are refused.',
           appBadge: 'In place of that of the notification. 0 removes the number.',
         },
       },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { inspect } from 'node:util';
+import { audienceFields } from '../../../contract/wire/send-fields.ts';
 import {
   type CarillonError,
   CarillonServer,
@@ -119,6 +120,35 @@ describe('reads and removals', () => {
     expect(requests).toMatchObject([
       { method, url, headers: { authorization: `Bearer ${secretKey}` }, body: '' },
     ]);
+  });
+});
+
+const { test: _flag, ...narrowing } = audienceFields;
+describe('without what narrows it, a send would reach everybody', () => {
+  class OfOrder {
+    title = 'Your parcel';
+    get userIds() {
+      return ['ada'];
+    }
+  }
+  const left = Object.keys(narrowing).map((name) => [name, { title: 'Hello', [name]: undefined }]);
+  test.each<[string, object]>([
+    ...(left as [string, object][]),
+    ['userIds', { title: 'Hello', userIds: () => ['ada'] }],
+    ['userIds', new OfOrder()],
+  ])('send refuses a notification of which JSON leaves out `%s`', async (name, notification) => {
+    const { carillon, requests } = await setUp([sent]);
+    expect(await failureOf(carillon.send(notification as never))).toMatchObject({
+      code: 'invalid_options',
+      message: `Invalid option "${name}": JSON omits it; leave it out to send to everyone.`,
+    });
+    expect(requests).toEqual([]);
+  });
+
+  test('any other field may be undefined', async () => {
+    const { carillon, requests } = await setUp([sent]);
+    await carillon.send({ title: 'Hello', body: undefined, data: { channels: undefined } });
+    expect(JSON.parse(requests[0]!.body)).toEqual({ title: 'Hello', data: {} });
   });
 });
 
@@ -352,11 +382,12 @@ test.each([
   expect(requests).toEqual([]);
 });
 
-test.each(['', 'two words', 'é', 'k'.repeat(256)])(
+test.each(['', 'two words', 'é', 'k'.repeat(256), null])(
   'the idempotency key %j is refused',
   async (idempotencyKey) => {
     const { carillon, requests } = await setUp([sent]);
-    const error = await failureOf(carillon.send({ title: 'Hello' }, { idempotencyKey }));
+    const options = { idempotencyKey: idempotencyKey as string };
+    const error = await failureOf(carillon.send({ title: 'Hello' }, options));
     expect(error).toMatchObject({ code: 'invalid_options' });
     expect(requests).toEqual([]);
   },
@@ -511,7 +542,7 @@ describe('fromEnvironment', () => {
     else process.env[name] = value;
     const read = () => CarillonServer.fromEnvironment();
     expect(read).toThrow(expect.objectContaining({ code: 'invalid_options' }));
-    expect(read).toThrow(`The environment variable ${name} is not set. Its value is ${meaning}`);
+    expect(read).toThrow(`The environment variable ${name} is not set. Its value, ${meaning}`);
     expect(read).toThrow('API key card');
     expect(read).toThrow('.carillon/local.env');
   });
