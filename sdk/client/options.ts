@@ -102,7 +102,7 @@ export interface Settings {
   readonly url: string | TrustedUrl;
   /** Absolute, in the spelling of `ServiceWorkerRegistration.scope`. */
   readonly scope: string;
-  readonly replaceWorker: boolean | undefined;
+  readonly replaceWorker: boolean;
 }
 
 /**
@@ -156,7 +156,8 @@ export function readOptions(
     project,
     choice: { ...readChoice(stated), locale: readLocale(locale, languages) },
     serviceWorker,
-    replaceWorker,
+    // 'false' is no reason to replace a site's own.
+    replaceWorker: replaceWorker === true,
     url: registration ? serviceWorker : (worker as string | TrustedUrl),
     // `register()` does the same: a given scope is relative to the page, the default one to the worker.
     scope:

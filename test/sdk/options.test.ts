@@ -32,7 +32,13 @@ test('by default, the service worker and its scope are at the root of the site',
     serviceWorker: 'https://shop.example/carillon-sw.js',
     url: 'https://shop.example/carillon-sw.js',
     scope: 'https://shop.example/',
+    replaceWorker: false,
   });
+});
+
+test.each(['false', 'true', 1, {}])('`replaceWorker: %j` replaces nothing', (replaceWorker) => {
+  const settings = readOptions({ ...options, replaceWorker: replaceWorker as never }, page, site);
+  expect(settings.replaceWorker).toBe(false);
 });
 
 test('the default scope is the folder of the service worker', () => {
