@@ -132,7 +132,8 @@ async function showAndReport(notification: ShownNotification): Promise<void> {
 /** Reports an event, unless the page has said that this browser reports none, or that cannot be read. */
 async function report(type: EventType, data: NotificationData, windowMs: number): Promise<void> {
   const known = await readRegistration(scope).catch(() => ({ events: false }));
-  if (known?.events !== false) await reportEvent(type, data, windowMs, environment);
+  // 0 and 'false' were not meant as yes.
+  if ((known?.events ?? true) === true) await reportEvent(type, data, windowMs, environment);
 }
 
 /** Chromium and Firefox show nothing while the server of an image does not respond. */

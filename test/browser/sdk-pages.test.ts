@@ -285,24 +285,27 @@ describeWithSdk('pages with the SDK in Firefox', (session) => {
       expect(await tab.notifications()).toMatchObject([{ title: 'For the page' }]);
     });
 
-    test('with `events: false`, the browser reports nothing, and close() finds what has no address', async () => {
-      const { project, site } = await session.newSite();
-      const card = site.files.get('/')!;
-      site.files.set('/', card.replace('Carillon.init({', 'Carillon.init({ events: false,'));
-      const tab = await session.open(`${site.origin}/`);
-      await tab.subscribe();
-      const { id } = await session.stack.send(project, { title: 'Unreported' });
-      await until('it', async () => (await tab.notifications()).length === 1);
-      site.files.set('/', card);
-      await tab.page.reload();
-      await tab.page.evaluate(() => push.ready);
-      const { id: reported } = await session.stack.send(project, { title: 'Reported' });
-      await session.stack.expectBeacons(project, reported, { shown: 1, clicked: 0 });
-      await session.stack.expectBeacons(project, id, { shown: 0, clicked: 0 });
-      const { id: off } = await session.stack.send(project, { title: 'Off', events: false });
-      await until('it', async () => (await tab.notifications()).length === 3);
-      expect(await tab.page.evaluate(closeNotifications, { id: off })).toBe(1);
-    });
+    test.each(['false', "'false'", '0'])(
+      'with `events: %s`, the browser reports nothing, and close() finds what has no address',
+      async (events) => {
+        const { project, site } = await session.newSite();
+        const card = site.files.get('/')!;
+        site.files.set('/', card.replace('Carillon.init({', `Carillon.init({ events: ${events},`));
+        const tab = await session.open(`${site.origin}/`);
+        await tab.subscribe();
+        const { id } = await session.stack.send(project, { title: 'Unreported' });
+        await until('it', async () => (await tab.notifications()).length === 1);
+        site.files.set('/', card);
+        await tab.page.reload();
+        await tab.page.evaluate(() => push.ready);
+        const { id: reported } = await session.stack.send(project, { title: 'Reported' });
+        await session.stack.expectBeacons(project, reported, { shown: 1, clicked: 0 });
+        await session.stack.expectBeacons(project, id, { shown: 0, clicked: 0 });
+        const { id: off } = await session.stack.send(project, { title: 'Off', events: false });
+        await until('it', async () => (await tab.notifications()).length === 3);
+        expect(await tab.page.evaluate(closeNotifications, { id: off })).toBe(1);
+      },
+    );
 
     test('close() removes the notifications with a tag, or the one with an id', async () => {
       const { project, tab } = await session.subscribedTab();
