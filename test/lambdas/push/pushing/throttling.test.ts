@@ -157,3 +157,21 @@ test('what waits keeps no body, and has one timer', async () => {
   expect(await done).toMatchObject({ attempted: 12_000, delivered: 12_000 });
   expect(most).toBeLessThan(5);
 });
+
+test('waiting pushes are due in steps of 50 ms: in each, the pusher looks at all that are due at once', async () => {
+  const random = new Random(1);
+  const seen = new Set<string>();
+  const { done, pushes } = pushVirtually(
+    { recipients: recipientsAt(fcm, 30) },
+    ({ path }) => {
+      const isFirst = !seen.has(path);
+      seen.add(path);
+      return { status: isFirst ? 503 : 201 };
+    },
+    { random: () => random.next() },
+  );
+  expect(await done).toMatchObject({ delivered: 30 });
+  const again = pushes.slice(30).map(({ at }) => at);
+  expect(again.filter((at) => at % 50 !== 0)).toEqual([]);
+  expect(new Set(again).size).toBeGreaterThan(2);
+});
