@@ -247,6 +247,15 @@ export const storedData = [
   },
   {
     ...browser,
+    names: ['<scope>'],
+    what: 'in place of these, "not now": that the visitor has unsubscribed, or was erased',
+    why: 'so that only their click subscribes them again',
+    kept: 'until it ends',
+    ends: 'the visitor subscribes, or clears the site’s data',
+    exported: inBrowser,
+  },
+  {
+    ...browser,
     names: ['failures <scope>.count', 'failures <scope>.notBefore'],
     what: 'failures of registrations in the background, and the next attempt',
     why: 'to spare a service that is down',
@@ -282,14 +291,6 @@ export const storedData = [
     names: ['carillon-not-now'],
     what: 'when the visitor said "not now" to the prompt',
     why: 'to ask again later only',
-    exported: inBrowser,
-  },
-  {
-    ...pageStorage,
-    names: ['carillon-off'],
-    what: 'with the plugin for WordPress, after a move: that the visitor turned notifications off',
-    why: 'not to subscribe them again',
-    ends: 'the visitor subscribes, or clears the site’s data',
     exported: inBrowser,
   },
   {

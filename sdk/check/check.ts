@@ -99,9 +99,9 @@ export async function check(
 
   async function addRegistration(asked: PushSubscription): Promise<void> {
     const { baseUrl, projectId } = project;
-    const stored = await readRegistration(scope).catch(() => null);
+    const stored = await readRegistration(scope).catch(() => false as const);
     // Nobody knows what the service has.
-    if (stored === null) return;
+    if (stored === false) return;
     let problem: string | undefined;
     if (stored?.endpoint !== asked.endpoint || stored.projectId !== projectId) {
       problem = fill(all.notRegistered, { baseUrl });

@@ -66,9 +66,13 @@ export interface CarillonClient {
    * it in a click: browsers show the prompt only then. If it rejects, it leaves no new subscription.
    * @throws {CarillonError}
    */
-  subscribe(options?: SubscribeOptions): Promise<PushSubscription>;
+  subscribe(
+    options?: SubscribeOptions & { readonly renewal?: false | undefined },
+  ): Promise<PushSubscription>;
+  /** Undefined: the visitor has unsubscribed, or was erased. */
+  subscribe(options: SubscribeOptions): Promise<PushSubscription | undefined>;
   /**
-   * Removes the subscription from the browser, then from the service.
+   * Removes the subscription from the browser, then from the service. User id and channels are those of `init()` again.
    * @returns whether there was a subscription.
    * @throws {CarillonError} if the request to the service failed. The browser is unsubscribed by
    *   then, and the next send removes the subscription from the service.

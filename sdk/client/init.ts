@@ -65,8 +65,13 @@ export function init(options: CarillonOptions): CarillonClient {
   const heard: Heard = new Set();
   const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
   const { channels: defaultChannels, locale, ...user } = settings.choice;
-  /** Who uses the browser, as this tab or another has said last. 0: nobody has, or it was said nobody knows when. */
-  let said: SaidUser = { user, saidAt: 'userId' in user && !isCachedPage() ? timing.now() : 0 };
+  /** Who uses the browser, as the page has said. 0: it has not, or it was said nobody knows when. */
+  const first: SaidUser = {
+    user,
+    saidAt: 'userId' in user && !isCachedPage() ? timing.now() : 0,
+  };
+  /** As this tab or another has said last. */
+  let said = first;
   /** Chosen on this page. They count until others are registered. */
   let chosen: SignedChoice['channels'];
   /** Ends the wait for an answer to the browser's question. */
@@ -86,7 +91,7 @@ export function init(options: CarillonOptions): CarillonClient {
   }
 
   /** The worker that gets the pushes. One that has answered before counts while its URL is the same. */
-  function worker(stored: Registration | undefined): Promise<AskedWorker> {
+  function worker(stored: Found[1]): Promise<AskedWorker> {
     heard.add(stored?.worker);
     return askWorker(scope, heard).catch(() => ['none']);
   }
@@ -97,9 +102,10 @@ export function init(options: CarillonOptions): CarillonClient {
    * @param change the choice of this call. It comes before all others.
    */
   function registrationFrom(
-    { choice, saidAt = 0 }: Partial<Registration> = {},
+    known: Partial<Registration> | null | undefined,
     change: SignedChoice = {},
   ) {
+    const { choice, saidAt = 0 } = known ?? {};
     const now = timing.now();
     // A time later than now was stored while the clock was wrong.
     const isNewest = saidAt && saidAt >= said.saidAt && saidAt <= now;
@@ -124,12 +130,13 @@ export function init(options: CarillonOptions): CarillonClient {
     renewal = !isAsked,
   ): Promise<PushSubscription | undefined> {
     const [usable, stored, registration, current] = await look();
-    const dueRegistration = (earlier: Registration | undefined, endpoint: string | undefined) => {
+    // What is not a new consent brings back nobody who has withdrawn.
+    if (renewal && stored === null) return undefined;
+    const dueRegistration = (earlier: typeof stored, endpoint: string | undefined) => {
       // Without a registration, the service may know more of a subscription: it was imported, or storage was lost.
       const unknown = { choice: usable ? { channels: null } : { userId: null } };
       const due = registrationFrom(earlier ?? unknown, change);
-      // Another language alone waits for the next registration.
-      const wanted = { ...project, ...due.choice, locale: earlier?.choice.locale, endpoint };
+      const wanted = { ...project, ...due.choice, endpoint };
       return (isAsked || isDue(earlier, wanted, timing.now())) && due;
     };
     // Without a registration, the browser may have a subscription of another sender on this site.
@@ -146,7 +153,7 @@ export function init(options: CarillonOptions): CarillonClient {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
       const earlier = await readRegistration(scope).catch(() => stored);
       const due = dueRegistration(earlier, endpoint);
-      if (stored && !earlier && !isAsked) await endSubscription(subscription);
+      if (renewal && earlier === null) await endSubscription(subscription);
       else if (due) {
         await registerSubscription(
           scope,
@@ -274,13 +281,18 @@ export function init(options: CarillonOptions): CarillonClient {
       if (reason) {
         throw new CarillonError('unsupported', `No push here: ${reason}.`);
       }
+      const { renewal } = given;
+      // The types say it of a renewal only.
+      if (renewal && (await readRegistration(scope)) === null) return undefined as never;
       // Before any await: browsers show the prompt only within a click.
       if (Notification.permission === 'default') {
         endQuestion();
-        const ended = new Promise<void>((resolve) => {
-          endQuestion = resolve;
-        });
-        await Promise.race([Notification.requestPermission(), ended]);
+        await Promise.race([
+          Notification.requestPermission(),
+          new Promise<void>((resolve) => {
+            endQuestion = resolve;
+          }),
+        ]);
       }
       if (Notification.permission === 'denied') {
         throw new CarillonError(
@@ -292,7 +304,7 @@ export function init(options: CarillonOptions): CarillonClient {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
       say(choice);
-      return (await register(requestInteractively, choice, true, given.renewal))!;
+      return (await register(requestInteractively, choice, true, renewal))!;
     },
 
     async unsubscribe() {
@@ -301,6 +313,8 @@ export function init(options: CarillonOptions): CarillonClient {
         const [usable, stored] = await look();
         const removed = stored ?? usable;
         if (!removed) return false;
+        said = first;
+        chosen = undefined;
         await forget(scope, usable);
         // The page knows the newest address.
         const address = { ...project, projectId: (stored ?? project).projectId };
@@ -377,7 +391,7 @@ type Received = PageEvent | PageQuestion;
 type Found = readonly [
   /** The subscription to this project. */
   usable?: PushSubscription | null,
-  stored?: Registration | undefined,
+  stored?: Registration | null | undefined,
   registration?: ServiceWorkerRegistration | undefined,
   /** The browser's subscription, of whichever key. */
   current?: PushSubscription | null | undefined,

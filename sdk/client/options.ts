@@ -23,7 +23,10 @@ export interface UserOptions {
 export interface SubscribeOptions extends UserOptions {
   /** At most 20 names of 1 to 32 lowercase letters, digits or hyphens. Undefined: as chosen before. */
   readonly channels?: readonly string[] | undefined;
-  /** True: no visitor has asked, so a browser that was erased stays away, and `subscribe()` rejects with `erased`. */
+  /**
+   * True: no visitor has asked. Who has unsubscribed stays so, and who was erased: then `subscribe()` resolves to undefined,
+   * or rejects with `erased` if the service says so only now.
+   */
   readonly renewal?: boolean | undefined;
   /**
    * Your name for the text that the visitor agrees to, of at most 64 characters. Undefined, or with `renewal`: as stored
@@ -54,7 +57,7 @@ export interface CarillonOptions extends UserOptions {
   readonly channels?: readonly string[] | undefined;
   /**
    * Language tag of the notifications that the visitor gets. Default: the `lang` of the page, or else the browser's
-   * language. Null: none. It is registered with the next registration that is due.
+   * language. Null: none.
    */
   readonly locale?: string | null | undefined;
   /** Whether this browser reports that notifications were shown and clicked. Default: true. */
@@ -188,11 +191,11 @@ export function readChoice({
   // A member of the contract that is not read here is a type error.
   unknown satisfies Readonly<Record<keyof typeof unknown, never>>;
   for (const name of Object.keys(unknown)) throw invalidOption(name, 'unknown; see check()');
-  requireMatch(/^/, userId ?? '', 'userId', 'use a string, such as String(user.id)');
+  requireMatch(/^/, userId ?? '', 'userId', 'use String(user.id)');
   const isName = (name: unknown) => typeof name === 'string' && channelPattern.test(name);
   // Only a list has the method.
   if (!(channels ?? []).every?.(isName)) {
-    throw invalidOption('channels', 'use a list of names: lowercase letters, digits or hyphens');
+    throw invalidOption('channels', 'use a list of names: a-z, 0-9, -');
   }
   return {
     // The signature is of the user id beside it.
@@ -221,8 +224,7 @@ export function readSubscribeOptions(options: SubscribeOptions): SignedChoice {
   // A listener of clicks gets an event, or what a library passes as one.
   if ('preventDefault' in options) return {};
   const { renewal, consent, ...choice } = options;
-  requireMatch(/^.{1,64}$/, consent ?? 'v', 'consent', 'use 1 to 64 characters');
-  return { ...readChoice(choice), ...(consent && !renewal && { consent }) };
+  return { ...readChoice(choice), ...(consent !== undefined && !renewal && { consent }) };
 }
 
 function readKey(value: unknown): string {

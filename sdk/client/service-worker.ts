@@ -89,6 +89,8 @@ export async function subscribePage(
   let wasInstalled = isKept && found?.active;
   try {
     const start = async (signal: AbortSignal) => {
+      // Browsers look for a new version of the file when a page of the scope is opened, which may have none.
+      if (isKept && replaceWorker) await found?.update().catch(() => {});
       const registration = isKept
         ? found!
         : await navigator.serviceWorker.register(trusted(url), { scope });

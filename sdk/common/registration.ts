@@ -29,7 +29,7 @@ export async function registerSubscription(
   scope: string,
   { choice, ...registration }: Omit<Registration, 'endpoint' | 'registeredAt'>,
   subscription: PushSubscription,
-  earlier: Registration | undefined,
+  earlier: Registration | null | undefined,
   makeRequest: MakeRequest,
   renewal: boolean,
 ): Promise<void> {
@@ -70,7 +70,7 @@ export async function registerSubscription(
 }
 
 /**
- * Erases all that is stored of the scope, and ends its subscription.
+ * Erases all that is stored of the scope but "not now", and ends its subscription.
  * @param subscription null: the browser's is of another sender, and stays.
  */
 export async function forget(

@@ -28,16 +28,19 @@ export interface BackgroundFailures {
   readonly notBefore: number;
 }
 
-/** @param scope of the service worker, which has at most one subscription. */
-export function readRegistration(scope: string): Promise<Registration | undefined> {
-  return read<Registration>(scope);
+/**
+ * @param scope of the service worker, which has at most one subscription.
+ * @returns null: the visitor has unsubscribed, or was erased, and has not subscribed since.
+ */
+export function readRegistration(scope: string): Promise<Registration | null | undefined> {
+  return read<Registration | null>(scope);
 }
 
 /** Stores a registration, and resets the failures. The history of another user, or of nobody, ends. */
 export function storeRegistration(
   scope: string,
   registration: Registration,
-  earlier: Registration | undefined,
+  earlier: Registration | null | undefined,
 ): Promise<unknown> {
   return write((store) => {
     store.put(registration, scope);
@@ -48,10 +51,11 @@ export function storeRegistration(
   });
 }
 
-/** Erases all entries of the scope. */
+/** Erases all entries of the scope. Null stays, which is "not now": only a visitor's click ends that. */
 export function eraseEntries(scope: string): Promise<unknown> {
   return write((store) => {
-    for (const kind of ['', 'failures ', 'events ', 'history ']) store.delete(kind + scope);
+    store.put(null, scope);
+    for (const kind of ['failures ', 'events ', 'history ']) store.delete(kind + scope);
   });
 }
 
@@ -168,7 +172,7 @@ const dayMs = 24 * 60 * 60 * 1000;
  * service may have removed the subscription. A time later than now was stored while the clock was wrong.
  */
 export function isDue(
-  stored: Registration | undefined,
+  stored: Registration | null | undefined,
   wanted: Partial<Registration & SignedChoice>,
   now: number,
 ): boolean {

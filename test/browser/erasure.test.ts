@@ -80,6 +80,7 @@ describeWithSdk('a person who was erased, in Firefox', (session) => {
 
     const later = await session.open(url);
     await later.page.evaluate(registrationSettled);
+    expect(await later.page.evaluate(() => push.subscribe({ renewal: true }))).toBeUndefined();
     expect(await session.stack.subscriptions(project)).toEqual([]);
     await later.subscribe(ada);
     expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: ada }]);

@@ -28,6 +28,39 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
     expect(await tab.unsubscribe()).toBe(false);
   });
 
+  test('a page that renews subscribes whoever has allowed notifications, unless they have unsubscribed', async () => {
+    const { project, site } = await session.newSite();
+    const renewed = async () => {
+      const { page } = await session.open(`${site.origin}/`);
+      await page.evaluate(registrationSettled);
+      return page.evaluate(async () => (await push.subscribe({ renewal: true }))?.endpoint);
+    };
+    const endpoint = await renewed();
+    expect(await session.stack.subscriptions(project)).toMatchObject([{ endpoint }]);
+    const tab = await session.open(`${site.origin}/`);
+    expect(await tab.unsubscribe()).toBe(true);
+    expect(await tab.page.evaluate(() => push.subscribe({ renewal: true }))).toBeUndefined();
+    expect(await renewed()).toBeUndefined();
+    expect(await session.stack.subscriptions(project)).toEqual([]);
+    // A click is a new consent.
+    await tab.subscribe();
+    expect(await renewed()).toBe(await tab.endpoint());
+  });
+
+  test('a browser that has kept the subscription of who has unsubscribed does not register it again', async () => {
+    const { project, site, tab } = await session.subscribedTab();
+    const ended = await tab.page.evaluate(() => {
+      PushSubscription.prototype.unsubscribe = () => Promise.reject(new Error('busy'));
+      return push.unsubscribe().then(String, ({ code }) => code);
+    });
+    expect(ended).toBe('browser_failed');
+    const before = await session.stack.subscriptions(project);
+    const { page } = await session.open(`${site.origin}/`);
+    await page.evaluate(registrationSettled);
+    await page.evaluate(() => push.setChannels(['news']));
+    expect(await session.stack.subscriptions(project)).toEqual(before);
+  });
+
   test('the next send removes a subscription that ended only in the browser', async () => {
     const { project, tab } = await session.subscribedTab();
     await tab.page.evaluate(endSubscription);

@@ -71,7 +71,7 @@ describeWithSdk('signed user ids in Firefox', (session) => {
     const { project, tab } = await subscribedTab();
     await expect(tab.identify('bob', 'forged')).rejects.toThrow('userIdSignature');
     expect(await session.stack.subscriptions(project)).toMatchObject([{ userId: 'ada' }]);
-    await expect(tab.identify(42 as never)).rejects.toThrow('such as String(user.id)');
+    await expect(tab.identify(42 as never)).rejects.toThrow('use String(user.id)');
     expect((await tab.page.evaluate(() => push.state())).userId).toBe('ada');
   });
 

@@ -341,6 +341,26 @@ describeInBrowsers('service workers of others', (session: BrowserSession) => {
   });
 
   test.each([
+    ['a copy of Carillon’s', undefined],
+    ['a line that imports it', "importScripts('/carillon-sw.js?takeover');"],
+  ])(
+    'with `replaceWorker`, subscribe() finds that an old file in a folder has become %s',
+    async (_, file) => {
+      const { project, site, url } = await newSite();
+      site.files.set('/push/old.js', "self.addEventListener('push', () => {});");
+      const { page: before } = await session.open(url);
+      await register(before, '/push/old.js', { scope: '/push/' });
+      site.files.set('/push/old.js', file ?? site.files.get('/carillon-sw.js')!);
+      addOptions(site, "serviceWorker: '/push/old.js', replaceWorker: true");
+      // No page of the scope is opened.
+      const { page } = await session.open(url);
+      expect(await subscribeError(page)).toBeUndefined();
+      expect(await stateOf(page)).toEqual({ worker: 'carillon', subscribed: true });
+      expect(await session.stack.subscriptions(project)).toHaveLength(1);
+    },
+  );
+
+  test.each([
     ['that subscribe() registers', false],
     ['that the page has registered', true],
   ])(

@@ -26,20 +26,11 @@ if (bell === 'shortcode') {
 if (prompt) showPrompt(push, { texts, privacyUrl, delaySeconds: 20 });
 if (settings.init.replaceWorker) takeOver(settings.init.scope);
 
-/** Subscribes a visitor who has allowed notifications of another plugin: browsers ask nothing then. */
+/** Subscribes a visitor who has allowed notifications of another plugin, unless they have turned these off. */
 async function takeOver(scope: string): Promise<void> {
-  /** Stored while a visitor has turned notifications off here. */
-  const turnedOff = 'carillon-off';
-  let wasSubscribed = false;
-  push.on('change', ({ subscribed, lost }) => {
-    if (subscribed) localStorage.removeItem(turnedOff);
-    else if (wasSubscribed && !lost) localStorage.setItem(turnedOff, '1');
-    wasSubscribed = subscribed;
-  });
   await push.ready;
   const { permission, subscribed } = await push.state();
-  wasSubscribed = subscribed;
-  if (permission !== 'granted' || localStorage.getItem(turnedOff)) return;
+  if (permission !== 'granted') return;
   if (!subscribed) await push.subscribe({ renewal: true });
   // Otherwise both could show what is sent to the imported list.
   for (const registration of await navigator.serviceWorker.getRegistrations()) {
