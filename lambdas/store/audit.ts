@@ -49,6 +49,9 @@ export function auditStore(
   };
 }
 
+/** The line of the log in place of an entry that cannot be written. */
+export const notRecorded = 'The audit has no entry of this.';
+
 /**
  * Records what a function has done. What cannot be written is logged, and the request goes on: the change has happened, and a
  * person's right must not wait for the record of it.
@@ -57,7 +60,7 @@ export function recorder(audit: Pick<AuditStore, 'record'>, logger: Pick<Logger,
   return async (access: Access, entry: Omit<NewEntry, 'by'>, signal?: AbortSignal) => {
     const by = access.role === 'owner' ? 'secret key' : access.name;
     await audit.record({ ...entry, by }, signal).catch((error) => {
-      logger.error('The audit has no entry of this.', { error, action: entry.action });
+      logger.error(notRecorded, { error, action: entry.action });
     });
   };
 }

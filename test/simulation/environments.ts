@@ -122,8 +122,10 @@ export class Environments {
 
 /** A log whose lines are in the trace. */
 function loggerOf(running: () => Invocation): Logger {
-  const log = (message: string, line: { readonly error?: unknown } = {}) =>
+  const log = (message: string, line: { readonly error?: unknown } = {}) => {
+    running().logs.add(message);
     running().note(() => `logs: ${message} ${line.error ?? JSON.stringify(line)}`);
+  };
   return {
     info: log,
     warn: log,

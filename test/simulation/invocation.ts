@@ -30,6 +30,8 @@ export class Invocation implements Timers {
   readonly abortAfter: Timers['abortAfter'];
   /** Its writes of slices, in the order in which they ended. */
   readonly sliceWrites: EndedWrite[] = [];
+  /** The messages of the lines that it has logged. */
+  readonly logs = new Set<string>();
   /** Whether a fault was the end of its last call to the database. */
   hasLostCall = false;
   readonly #world: World;
@@ -170,10 +172,10 @@ export class Invocation implements Timers {
 
   #end(death: string | undefined): void {
     this.#isAlive = false;
-    const { name, requestId, sliceWrites, hasLostCall: isWithoutDatabase } = this;
+    const { name, requestId, sliceWrites, logs, hasLostCall: isWithoutDatabase } = this;
     const span = { from: this.#startedAt, to: this.#world.now };
     this.#world.ended.set(name, {
-      ...{ ...span, requestId, death, sliceWrites, isWithoutDatabase, pause: this.#pause },
+      ...{ ...span, requestId, death, sliceWrites, logs, isWithoutDatabase, pause: this.#pause },
     });
   }
 }

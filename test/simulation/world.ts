@@ -115,6 +115,8 @@ export interface EndedRun extends Span {
   /** Why it died, if it did. */
   readonly death: string | undefined;
   readonly sliceWrites: readonly EndedWrite[];
+  /** The messages of the lines that it has logged. */
+  readonly logs: ReadonlySet<string>;
   /** Whether a fault was the end of its last call to the database. */
   readonly isWithoutDatabase: boolean;
   /** When it stood still, so that another one may have taken what it had. */

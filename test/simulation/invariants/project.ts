@@ -1,3 +1,4 @@
+import { notRecorded } from '../../../lambdas/store/audit.ts';
 import { choiceText } from '../conditions.ts';
 import { isErasure } from '../counters.ts';
 import { tables } from '../database/memory-database.ts';
@@ -79,15 +80,18 @@ function* onlyTheUserIsRemoved(report: Report): Iterable<Verdict> {
   );
 }
 
-/** Who removes a user or stops a notification has an entry in the audit, unless a fault was the end of that call. */
+/** Who removes a user or stops a notification has an entry in the audit, or a line in the log if that cannot be written. */
 function* changesAreAudited({ world }: Report): Iterable<Verdict> {
   const removals = [...world.registrations.values()].flat().filter(({ stored }) => !stored);
   const stops = [...world.slices.values()].flat().filter(({ item }) => item.stoppedAt);
   for (const run of new Set([...removals, ...stops].map(({ by = '' }) => by))) {
     if (!/^(removeUser|stopNotification)/.test(run)) continue;
-    const { death, isWithoutDatabase } = world.ended.get(run)!;
+    const { death, isWithoutDatabase, logs } = world.ended.get(run)!;
     if (death !== undefined || isWithoutDatabase) yield nothing('a fault has ended its function');
-    else yield verdict(world.audited.has(run), () => `${run} has no entry`);
+    else {
+      const isRecorded = world.audited.has(run) || logs.has(notRecorded);
+      yield verdict(isRecorded, () => `${run} has no entry`);
+    }
   }
 }
 
