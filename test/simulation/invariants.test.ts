@@ -277,7 +277,7 @@ const breakages: Readonly<
       world: (world) =>
         withCondition(
           world,
-          '(updatedAt <= :requestedAt OR updatedAt > :wrong)',
+          '(updatedAt <= :requestedAt OR updatedAt > :latest)',
           'attribute_exists(endpointHash)',
         ),
     },
