@@ -186,9 +186,7 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
   test('the documented page that subscribes at load does so as a renewal', async () => {
     const text = readFileSync('docs/sdk.md', 'utf8');
     const [, recipe] = /### Allowed, and not subscribed.*?```js\n(.*?)```/s.exec(text)!;
-    const { project, site, tab } = await session.subscribedTab('ada');
-    await tab.page.evaluate(() => push.unsubscribe());
-    expect(await session.stack.subscriptions(project)).toEqual([]);
+    const { project, site } = await session.newSite();
     const bodies = `<script>
       const bodies = [], request = self.fetch;
       self.fetch = (url, init) => { bodies.push(init?.body); return request(url, init); };
