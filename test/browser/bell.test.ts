@@ -176,6 +176,8 @@ describeWith('chromium', 'the bell in Chromium', (executablePath) => {
     const config = { baseUrl: 'http://localhost:1', projectId: 'demo', applicationServerKey };
     site = await startSite(config.baseUrl, config);
     site.files.set('/config.js', `const config = ${JSON.stringify(config)};`);
+    // For a missing page without text, Chromium shows one of its own, with an address of its own.
+    site.files.set('/privacy', '<h1>Privacy</h1>');
     site.files.set('/bell', readFileSync('examples/bell/index.html', 'utf8'));
     site.files.set('/ios', readFileSync('examples/ios/index.html', 'utf8'));
     site.files.set(
