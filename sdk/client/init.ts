@@ -65,13 +65,11 @@ export function init(options: CarillonOptions): CarillonClient {
   const heard: Heard = new Set();
   const listeners = new Set<readonly [name: string, listener: (event: object) => void]>();
   const { channels: defaultChannels, locale, ...user } = settings.choice;
-  /** Who uses the browser, as the page has said. 0: it has not, or it was said nobody knows when. */
-  const first: SaidUser = {
+  /** Who uses the browser, as this tab or another has said last. 0: none has, or it was said nobody knows when. */
+  let said: SaidUser = {
     user,
     saidAt: 'userId' in user && !isCachedPage() ? timing.now() : 0,
   };
-  /** As this tab or another has said last. */
-  let said = first;
   /** Chosen on this page. They count until others are registered. */
   let chosen: SignedChoice['channels'];
   /** Ends the wait for an answer to the browser's question. */
@@ -313,7 +311,6 @@ export function init(options: CarillonOptions): CarillonClient {
         const [usable, stored] = await look();
         const removed = stored ?? usable;
         if (!removed) return false;
-        said = first;
         chosen = undefined;
         await forget(scope, usable);
         // The page knows the newest address.
