@@ -302,7 +302,11 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     const other = await duplicate();
     for (const one of [tab, other]) {
       await one.page.bringToFront();
-      await one.click('button', 'Send to 1');
+      // In front again, a tab reads the list. A line about it may move the button away from the click.
+      await until('the question', async () => {
+        await one.click('button', 'Send to 1');
+        return one.page.waitForSelector('dialog[open]', { timeout: 2000 }).catch(() => undefined);
+      });
       await one.expectReady();
       // A tab that read the list since knows it already.
       const isKnown = (await one.page.$('dialog[open] ::-p-text(went out on)')) !== null;
