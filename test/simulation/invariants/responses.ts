@@ -333,9 +333,12 @@ function repetitionEnds(report: Report): Verdict[] {
     const from = at - afterMs;
     // Also one that came a moment later, and began the send first.
     const others = same.filter((other) => other !== call && world.startsAt + other.at < at);
-    const isAlone = others.every(
-      (other) => call.at - other.at > sendTimeline.timeoutMs + 2 * clockDifferenceMs,
-    );
+    // A function has its time from its start on, which may come late.
+    const isAlone = others.every((other) => {
+      const told = responses.find((response) => response.call === other);
+      const startedAt = other.at + (told?.startedAfterMs ?? 0);
+      return call.at - startedAt > sendTimeline.timeoutMs + 2 * clockDifferenceMs;
+    });
     const isFree = slicesOf(report, id).every((versions) => {
       const until = versions.findLast((one) => one.at < from)?.item.leasedUntil as
         | number
