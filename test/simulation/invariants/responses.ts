@@ -313,7 +313,10 @@ function repeatedIsSentOnce(report: Report): Verdict[] {
     );
     return [
       verdict(pushed.length <= 1, () => `${key}: ${pushed} were pushed`),
-      verdict(stored.length <= 1, () => `${key}: ${stored} are stored`),
+      // As for errors, what is stored of a project that was removed meanwhile is not judged.
+      world.removedAt === undefined
+        ? verdict(stored.length <= 1, () => `${key}: ${stored} are stored`)
+        : removed,
       verdict(texts.size <= 1, () => `${key}: responses ${[...texts].join(' and ')}`),
     ];
   });
