@@ -367,7 +367,10 @@ export async function simulate(
       if (result !== undefined) found.push(breakage.notification?.(result) ?? result);
     }
     const isFound = (id: string) => found.some((one) => one.id === id);
-    const deleted = [...history].filter(([id]) => isRemoved() && !isFound(id));
+    // Not with its project: its send was undone before.
+    const isUndone = (id: string) =>
+      world.slices.get(`${id}/0`)?.at(-1)?.item.ended === 'cancelled';
+    const deleted = [...history].filter(([id]) => isRemoved() && !isFound(id) && !isUndone(id));
     return [...found, ...deleted.map(([, readings]) => readings.at(-1)!.result)];
   }
 }

@@ -313,10 +313,7 @@ function repeatedIsSentOnce(report: Report): Verdict[] {
     );
     return [
       verdict(pushed.length <= 1, () => `${key}: ${pushed} were pushed`),
-      // As for errors, what is stored of a project that was removed meanwhile is not judged.
-      world.removedAt === undefined
-        ? verdict(stored.length <= 1, () => `${key}: ${stored} are stored`)
-        : removed,
+      verdict(stored.length <= 1, () => `${key}: ${stored} are stored`),
       verdict(texts.size <= 1, () => `${key}: responses ${[...texts].join(' and ')}`),
     ];
   });
