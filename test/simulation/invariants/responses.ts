@@ -1,6 +1,7 @@
 import { sendTimeline, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import { isInProgress } from '../../../contract/wire/notification-status.ts';
 import { projectCacheMs } from '../../../lambdas/store/projects.ts';
+import { functionsOf } from '../lambda.ts';
 import {
   attemptsOf,
   callOf,
@@ -353,7 +354,8 @@ function repetitionEnds(report: Report): Verdict[] {
       return until === undefined || until < from - 2 * clockDifferenceMs;
     });
     if (others.length === 0 || !isAlone || !isFree) return [];
-    if (world.undisturbedMs([call.requestId], { from, to: at }) < afterMs) {
+    const own = [call.requestId, functionsOf(call.requestId)];
+    if (world.undisturbedMs(own, { from, to: at }) < afterMs) {
       return nothing('a fault took its time');
     }
     return verdict(status !== 409, () => `${call.requestId}: 409, and nobody works on ${id}`);
