@@ -45,3 +45,11 @@ export function removalIncomplete(projectId: string): CommandError {
     `An earlier project "${projectId}" is not fully removed. Delete it again to finish.`,
   );
 }
+
+/** The project's item is there, and that of its keys is not. */
+export function keysMissing(projectId: string): CommandError {
+  return new CommandError(
+    'keys_missing',
+    `VapidKeys or IdentityKeys have nothing of "${projectId}". Restore it: see "From another second" in docs/backup.md.`,
+  );
+}
