@@ -46,10 +46,10 @@ export function removalIncomplete(projectId: string): CommandError {
   );
 }
 
-/** The project's item is there, and that of its keys is not. */
-export function keysMissing(projectId: string): CommandError {
+/** The items of projects are there, and those of their keys are not. */
+export function keysMissing(projectIds: readonly string[]): CommandError {
   return new CommandError(
     'keys_missing',
-    `VapidKeys or IdentityKeys have nothing of "${projectId}". Restore it: see "From another second" in docs/backup.md.`,
+    `VapidKeys or IdentityKeys have nothing of ${projectIds.join(', ')}. Restore it: see "From another second" in docs/backup.md.`,
   );
 }

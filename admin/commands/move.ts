@@ -29,7 +29,7 @@ export function exportCommand(runOnStack: RunOnStack): Command {
         const found = await whole.find(projectId);
         if (found === undefined) throw new ProjectNotFound(projectId);
         const { project, vapidKey, identityKey } = found;
-        if (!vapidKey || !identityKey) throw keysMissing(projectId);
+        if (!vapidKey || !identityKey) throw keysMissing([projectId]);
         await confirmReplacement(file, projectId, confirm);
         const { months, subscribers = 0 } = await whole.usageOf(project.ref);
         const header = { projectId, exportedAt: new Date().toISOString(), limits: settings };

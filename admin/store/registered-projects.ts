@@ -376,7 +376,7 @@ export class RegisteredProjects {
     } catch (error) {
       const [project, keys] = cancellationReasons(error);
       const areMissing = !conditionFailed(project) && conditionFailed(keys);
-      throw areMissing ? keysMissing(projectId) : error;
+      throw areMissing ? keysMissing([projectId]) : error;
     }
   }
 }
