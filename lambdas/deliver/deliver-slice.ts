@@ -377,13 +377,13 @@ function isInSample(endpointHash: Uint8Array, notificationId: string, shownSampl
 export class CurrentProject {
   /** Whether it was deleted meanwhile. A later project may have the same id. */
   isGone = false;
-  /** Start of the last read that found it: epoch ms. */
+  /** Start of the last read that found it, and found that it sends: epoch ms. While it is paused, pushes wait. */
   knownAt: number;
   readonly #projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
   readonly #clock: () => Date;
   #project: SigningProject;
 
-  /** @param knownAt epoch ms at which it existed. */
+  /** @param knownAt epoch ms at which it was found. */
   constructor(
     projects: Pick<ProjectStore<SigningProject>, 'refresh'>,
     clock: () => Date,
@@ -393,7 +393,7 @@ export class CurrentProject {
     this.#projects = projects;
     this.#clock = clock;
     this.#project = project;
-    this.knownAt = knownAt;
+    this.knownAt = this.isPaused ? 0 : knownAt;
   }
 
   get vapid(): SigningProject['vapid'] {
@@ -419,6 +419,6 @@ export class CurrentProject {
       return;
     }
     this.#project = found;
-    this.knownAt = startedAt;
+    if (!this.isPaused) this.knownAt = startedAt;
   }
 }

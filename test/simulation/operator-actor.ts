@@ -1,5 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { stopRunning } from '../../admin/commands/pause.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { sentNotifications } from '../../admin/sent-notifications.ts';
 import { pruneSubscriptions } from '../../admin/store/all-subscriptions.ts';
 import { removeProject } from '../../admin/store/project-removal.ts';
 import { vapidRotation } from '../../admin/vapid-rotation.ts';
@@ -45,6 +47,13 @@ export function changeProject(world: World, command: OperatorCommand): Promise<b
       }
       case 'rotate pair':
         return rotation.rotateVapid(projectId);
+      case 'pause': {
+        const { ref } = await registry.pause(projectId);
+        const sent = sentNotifications(dynamo, tables, ref, clock);
+        return stopRunning(sent, (ms) => run.sleep(ms));
+      }
+      case 'resume':
+        return registry.resume(projectId);
       case 'revoke member':
         return registry.revoke(projectId, memberName);
       case 'prune': {
