@@ -45,3 +45,11 @@ export function removalIncomplete(projectId: string): CommandError {
     `An earlier project "${projectId}" is not fully removed. Delete it again to finish.`,
   );
 }
+
+/** The items of projects are there, and those of their keys are not. */
+export function keysMissing(projectIds: readonly string[]): CommandError {
+  return new CommandError(
+    'keys_missing',
+    `VapidKeys or IdentityKeys have nothing of ${projectIds.join(', ')}. Restore it: see "From another second" in docs/backup.md.`,
+  );
+}

@@ -41,6 +41,8 @@ export interface CountedDependencies {
   readonly dynamo: DynamoDBDocumentClient;
   readonly tables: ProjectTables;
   readonly clock: () => Date;
+  /** Whether notifications of this month may have expired. They were sent too, so its counter is not lowered. */
+  readonly mayHaveExpired?: boolean;
 }
 
 interface RecountDependencies extends CountedDependencies {
@@ -103,8 +105,8 @@ export async function recount(
     return {
       subscribers: await set(subscribers, async () => rows),
       month: sends.name,
-      sends: await set(sends, async () => {
-        const sent = await countSent(deps, ref, sends.name);
+      sends: await set(sends, async (before) => {
+        const sent = await countSent(deps, ref, sends.name, before);
         return Math.max(sent, deps.sentAtLeast ?? 0);
       }),
     };
@@ -113,10 +115,13 @@ export async function recount(
   }
 
   /** A counter may still change while it is closed: a send that is undone gives its unit back. */
-  async function set(counter: Counter, count: () => Promise<number>): Promise<Recounted> {
+  async function set(
+    counter: Counter,
+    count: (before: number) => Promise<number>,
+  ): Promise<Recounted> {
     for (;;) {
       const before = await readParts(dynamo, counter);
-      const after = await count();
+      const after = await count(sumOf(before));
       const updates = newParts(counter, after).map(({ used }, part) => ({
         TableName: counter.table,
         Key: partKeys(ref, counter.name)[part]!,
@@ -171,10 +176,11 @@ export async function countedNow(
   const counterOf = async (counter: Counter) => sumOf(await readParts(dynamo, counter));
   const sends = monthCounter(tables.usage, ref, clock());
   const after = await countSubscriptions(deps, ref, onProgress, signal);
+  const before = await counterOf(sends);
   return {
     subscribers: { before: await counterOf(subscriberCounter(tables.usage, ref)), after },
     month: sends.name,
-    sends: { before: await counterOf(sends), after: await countSent(deps, ref, sends.name) },
+    sends: { before, after: await countSent(deps, ref, sends.name, before) },
   };
 }
 
@@ -223,11 +229,12 @@ export async function countSubscriptions(
   return counted;
 }
 
-/** The notifications of a UTC month. Their ids, UUIDs of version 7, begin with 48 bits of their time. */
+/** The notifications of a UTC month, also those that were deleted. Their ids, UUIDs of version 7, begin with 48 bits of their time. */
 async function countSent(
-  { dynamo, tables }: CountedDependencies,
+  { dynamo, tables, mayHaveExpired }: CountedDependencies,
   ref: ProjectRef,
   month: string,
+  before: number,
 ): Promise<number> {
   const from = new Date(month);
   const to = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1));
@@ -238,13 +245,13 @@ async function countSent(
   const query = {
     TableName: tables.notifications,
     KeyConditionExpression: 'projectRef = :project AND notificationId BETWEEN :first AND :end',
-    FilterExpression: isSent,
+    FilterExpression: `${isSent} OR attribute_exists(deleted)`,
     ExpressionAttributeValues: { ':project': ref, ':first': first, ':end': end },
   };
   await countRows(dynamo, query, (rows) => {
     sent += rows;
   });
-  return sent;
+  return mayHaveExpired ? Math.max(sent, before) : sent;
 }
 
 async function countRows(

@@ -129,7 +129,8 @@ export function sentNotifications(
       projectRef: ref,
       notificationId: id,
       deleted: true,
-      expiresAt: expiryAfterHours(sentAt, deletedForHours),
+      // As long as it would be kept: it counts in its month.
+      expiresAt: Math.max(until, expiryAfterHours(sentAt, deletedForHours)),
     };
     await dynamo.send(new PutCommand({ TableName: tables.notifications, Item }));
   }

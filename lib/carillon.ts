@@ -469,6 +469,7 @@ function deployedSettings(settings: Settings): Record<keyof DeployedSettings, st
     SUBSCRIBER_CAP: Tokenization.stringifyNumber(settings.subscriberCap),
     MONTHLY_SEND_CAP: Tokenization.stringifyNumber(settings.monthlySendCap),
     RATE_LIMIT_PER_MINUTE: Tokenization.stringifyNumber(settings.rateLimitPerMinute),
+    NOTIFICATION_DAYS: String(settings.notificationDays),
     RECOVERY_DAYS: String(settings.recoveryDays),
     VAPID_SUBJECT: settings.vapidSubject,
     EXTRA_PUSH_ORIGINS: settings.extraPushOrigins.join(','),

@@ -71,8 +71,9 @@ export function importCommand(runOnStack: RunOnStack): Command {
             importBatch: batchImport(dynamo, tables, projects, settings.SUBSCRIBER_CAP, dryRun),
             sleep,
           });
-          const { source = 'Carillon', taken, unused } = columns;
-          return { ...imported, list: { form, packing, source, taken, unused: [...unused] } };
+          const { source = 'Carillon', taken, unused, warning } = columns;
+          const unread = [...unused];
+          return { ...imported, list: { form, packing, source, taken, unused: unread, warning } };
         });
         print({ projectId, dryRun, ...report }, reportText(report, paint));
         refuseIncomplete(projectId, report);
@@ -93,6 +94,7 @@ interface ReadList extends Pick<ListFile, 'form' | 'packing'> {
   /** Columns by what was taken from them. */
   readonly taken: Readonly<Record<string, string>>;
   readonly unused: readonly string[];
+  readonly warning: string | undefined;
 }
 
 type Report = ImportReport & { readonly list: ReadList };
@@ -125,7 +127,7 @@ function reportText(report: Report, paint: Paint): string {
 }
 
 /** Nothing for Carillon's own lines. */
-function listText({ form, packing, source, taken, unused }: ReadList): string {
+function listText({ form, packing, source, taken, unused, warning }: ReadList): string {
   const found = Object.entries(taken).map(([field, column]) => `${field} from ${column}`);
   if (found.length === 0 && packing === '') return '';
   const of = source === 'Carillon' ? '' : ` of ${source}`;
@@ -134,7 +136,8 @@ function listText({ form, packing, source, taken, unused }: ReadList): string {
       `Read as ${form}${packing && ` (${packing})`}${of}${found.length > 0 ? `: ${found.join(', ')}` : ''}.`,
     ) +
     '\n' +
-    (unused.length > 0 ? `Not used: ${printable(unused.join(', '))}.\n` : '')
+    (unused.length > 0 ? `Not used: ${printable(unused.join(', '))}.\n` : '') +
+    (warning === undefined ? '' : `Warning: ${warning}\n`)
   );
 }
 

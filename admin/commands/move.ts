@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Command, InvalidArgumentError } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
 import { limitText } from '../../contract/wording/setting-texts.ts';
-import { CommandError, ProjectNotFound } from '../errors.ts';
+import { CommandError, keysMissing, ProjectNotFound } from '../errors.ts';
 import { type ProjectFile, projectLines, readProjectFile } from '../project-file.ts';
 import { withNewKeys } from '../project-registry.ts';
 import { bringProject } from '../store/arriving-project.ts';
@@ -29,10 +29,7 @@ export function exportCommand(runOnStack: RunOnStack): Command {
         const found = await whole.find(projectId);
         if (found === undefined) throw new ProjectNotFound(projectId);
         const { project, vapidKey, identityKey } = found;
-        if (!vapidKey || !identityKey) {
-          const message = `VapidKeys or IdentityKeys have nothing of "${projectId}": see docs/backup.md.`;
-          throw new CommandError('keys_missing', message);
-        }
+        if (!vapidKey || !identityKey) throw keysMissing([projectId]);
         await confirmReplacement(file, projectId, confirm);
         const { months, subscribers = 0 } = await whole.usageOf(project.ref);
         const header = { projectId, exportedAt: new Date().toISOString(), limits: settings };

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
+import { type SentNotifications, sentNotifications } from '../sent-notifications.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
-import { runningOf, sentBy, stoppedText } from './notifications.ts';
+import { runningOf, stoppedText } from './notifications.ts';
 
 export function pauseCommand(runOnStack: RunOnStack): Command {
   return projectCommand(
@@ -11,14 +12,10 @@ export function pauseCommand(runOnStack: RunOnStack): Command {
     ...['my-site', 'my-site --json'],
   ).action((projectId: string) =>
     runOnStack(async (context) => {
-      const { registry, print, next } = context;
-      const { pausedAt } = await registry.pause(projectId);
-      // Nothing begins any more, so these are all.
-      const sent = await sentBy(context, projectId);
-      const running = await runningOf(sent);
-      await Promise.all(running.map(({ id }) => sent.stop(id)));
-      if (running.length > 0) await sleep(sliceTimeline.lastPushAfterStopMs);
-      const stopped = await Promise.all(running.map(({ id }) => sent.find(id)));
+      const { registry, dynamo, tables, print, next } = context;
+      const { pausedAt, ref } = await registry.pause(projectId);
+      const sent = sentNotifications(dynamo, tables, ref, () => new Date());
+      const stopped = await stopRunning(sent, sleep);
       print(
         { projectId, pausedAt, notifications: stopped },
         stopped.map((one) => stoppedText(one)).join('') +
@@ -27,6 +24,17 @@ export function pauseCommand(runOnStack: RunOnStack): Command {
       );
     }),
   );
+}
+
+/**
+ * Stops what a paused project sends. Nothing begins any more, so that is all.
+ * @returns it, when no push starts any more.
+ */
+export async function stopRunning(sent: SentNotifications, wait: (ms: number) => Promise<unknown>) {
+  const running = await runningOf(sent);
+  await Promise.all(running.map(({ id }) => sent.stop(id)));
+  if (running.length > 0) await wait(sliceTimeline.lastPushAfterStopMs);
+  return Promise.all(running.map(({ id }) => sent.find(id)));
 }
 
 export function resumeCommand(runOnStack: RunOnStack): Command {

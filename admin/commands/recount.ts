@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { countOf, countText } from '../../contract/text/text.ts';
+import { utcMonth } from '../../lambdas/store/counters.ts';
 import { countedNow, countSeconds, type Recounted, recount } from '../recount.ts';
 import { dryRunOption, projectCommand, type RunOnStack } from './command.ts';
 import { abortOnInterrupt } from './doctor.ts';
@@ -14,36 +15,40 @@ export function recountCommand(runOnStack: RunOnStack): Command {
     .option(...dryRunOption)
     .option('--yes', 'count without asking for confirmation')
     .action((projectId: string) =>
-      runOnStack(async ({ registry, dynamo, tables, dryRun, print, confirm, withBar }) => {
-        const project = await registry.get(projectId);
-        const { subscribers } = await registry.usage(projectId);
-        if (!dryRun) {
-          const seconds = countOf(countSeconds(subscribers), 'second');
-          await confirm({
-            effect:
-              `refuses new subscribers, those who leave, and sends of "${projectId}" with 503, for about ${seconds}, ` +
-              'and sets its counters from what is stored',
-            expected: projectId,
-            refusal: 'Nothing was changed.',
-          });
-        }
-        const clock = () => new Date();
-        const { signal, stop } = abortOnInterrupt();
-        const counted = await withBar('counting', subscribers, (onProgress) => {
-          const deps = { dynamo, tables, clock, signal, onProgress };
-          return dryRun
-            ? countedNow(deps, project)
-            : recount(
-                { ...deps, sleep: (ms, until) => sleep(ms, undefined, { signal: until }) },
-                project,
-              );
-        }).finally(stop);
-        print(
-          { projectId, dryRun, ...counted },
-          `"${projectId}": ${changeText('subscribers', counted.subscribers)}, ` +
-            `${changeText(`notifications in ${counted.month}`, counted.sends)}.\n`,
-        );
-      }),
+      runOnStack(
+        async ({ registry, dynamo, tables, dryRun, print, confirm, withBar, settings }) => {
+          const project = await registry.get(projectId);
+          const { subscribers } = await registry.usage(projectId);
+          if (!dryRun) {
+            const seconds = countOf(countSeconds(subscribers), 'second');
+            await confirm({
+              effect:
+                `refuses new subscribers, those who leave, and sends of "${projectId}" with 503, for about ${seconds}, ` +
+                'and sets its counters from what is stored',
+              expected: projectId,
+              refusal: 'Nothing was changed.',
+            });
+          }
+          const clock = () => new Date();
+          const keptSince = Date.now() - settings.NOTIFICATION_DAYS * 24 * 60 * 60_000;
+          const mayHaveExpired = keptSince > Date.parse(utcMonth(clock()));
+          const { signal, stop } = abortOnInterrupt();
+          const counted = await withBar('counting', subscribers, (onProgress) => {
+            const deps = { dynamo, tables, clock, signal, onProgress, mayHaveExpired };
+            return dryRun
+              ? countedNow(deps, project)
+              : recount(
+                  { ...deps, sleep: (ms, until) => sleep(ms, undefined, { signal: until }) },
+                  project,
+                );
+          }).finally(stop);
+          print(
+            { projectId, dryRun, ...counted },
+            `"${projectId}": ${changeText('subscribers', counted.subscribers)}, ` +
+              `${changeText(`notifications in ${counted.month}`, counted.sends)}.\n`,
+          );
+        },
+      ),
     );
 }
 

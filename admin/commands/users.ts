@@ -134,7 +134,7 @@ function findCommand(runOnStack: RunOnStack): Command {
 function exportCommand(runOnStack: RunOnStack): Command {
   const command = newCommand(
     'export',
-    'Prints everything that is stored about a person; with --json also the keys.',
+    'Prints the subscriptions of a person, with --json also the keys of the browsers; and what it leaves out, and why: docs/privacy.md.',
     ...['ada --project my-site --json', 'ada --all-projects'],
   );
   const read = namingPerson(command);

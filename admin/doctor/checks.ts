@@ -9,9 +9,11 @@ import type { Context } from '../commands/command.ts';
 import { outcomeText } from '../commands/notifications.ts';
 import { type EffectiveLimits, effectiveLimits } from '../commands/show.ts';
 import { stackAdvice, stackStateOf } from '../deployed-stack.ts';
+import { keysMissing } from '../errors.ts';
 import { lacksOf, lostTableNames, lostTables } from '../lost-tables.ts';
 import { isCountRight } from '../recount.ts';
 import { sentNotifications } from '../sent-notifications.ts';
+import { WholeProjects } from '../store/whole-projects.ts';
 import { formatTime } from '../terminal/table.ts';
 import { type Paint, printable } from '../terminal/terminal.ts';
 import type { AwsFacts } from './aws-facts.ts';
@@ -183,6 +185,18 @@ export const checks: Readonly<Record<string, Check>> = {
     return lacking.length === 0
       ? ok('All tables are there, with recovery, expiry and tags.')
       : problem(`Incomplete: ${lacking.join(', ')}. ${restoreTables(deployment)}`);
+  },
+
+  async keys({ registry, dynamo, tables }) {
+    const whole = new WholeProjects(dynamo, tables);
+    const lost: string[] = [];
+    for await (const { projectId } of registry.list()) {
+      const { vapidKey, identityKey } = await whole.keysOf(projectId);
+      if (!vapidKey || !identityKey) lost.push(projectId);
+    }
+    return lost.length === 0
+      ? ok('Each project has its keys.')
+      : problem(keysMissing(lost).message);
   },
 
   async limits({ registry, settings }) {

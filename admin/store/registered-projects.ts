@@ -25,6 +25,7 @@ import type {
   RemovedProjectItem,
   VapidKeyItem,
 } from '../../lambdas/store/items.ts';
+import { keysMissing } from '../errors.ts';
 
 /** A project, without its secrets. */
 export type RegisteredProject = Omit<
@@ -355,7 +356,10 @@ export class RegisteredProjects {
     }
   }
 
-  /** Changes a project and its keys in one transaction. */
+  /**
+   * Changes a project and its keys in one transaction.
+   * @throws {CommandError} `keys_missing`, if the project is as the change requires and its keys are not.
+   */
   async #updateBoth(
     projectId: string,
     ofProject: Change,
@@ -367,7 +371,13 @@ export class RegisteredProjects {
       { Update: { TableName: this.#tables.projects, Key, ...ofProject } },
       { Update: { TableName: this.#tables[table], Key, ...ofKeys } },
     ];
-    await this.#dynamo.send(new TransactWriteCommand({ TransactItems }));
+    try {
+      await this.#dynamo.send(new TransactWriteCommand({ TransactItems }));
+    } catch (error) {
+      const [project, keys] = cancellationReasons(error);
+      const areMissing = !conditionFailed(project) && conditionFailed(keys);
+      throw areMissing ? keysMissing([projectId]) : error;
+    }
   }
 }
 

@@ -35,6 +35,10 @@ interface ListSource {
   /** Where a field is: the first of these columns that the list has. */
   readonly fields: { readonly [Name in Field]?: string | readonly string[] };
   readonly skip?: (cell: Cell) => SkipReason | undefined;
+  /** The columns that {@link skip} reads. */
+  readonly judgedBy?: readonly string[];
+  /** The one of them that says who has opted out: not every export has it. */
+  readonly optOuts?: string;
   /** User ids that stand for nobody. */
   readonly nobody?: readonly string[];
   /** The column that says what a user id belongs to: ids of different kinds are not of the same people. */
@@ -54,6 +58,8 @@ const sources: readonly ListSource[] = [
   {
     name: 'OneSignal',
     knownBy: ['identifier', 'device_type'],
+    judgedBy: ['device_type', 'invalid_identifier', 'notification_types'],
+    optOuts: 'notification_types',
     fields: {
       endpoint: 'identifier',
       p256dh: 'web_p256',
@@ -78,6 +84,7 @@ const sources: readonly ListSource[] = [
   {
     name: 'Perfecty',
     knownBy: ['endpoint', 'key_p256dh', ['wp_user_id', 'uuid']],
+    judgedBy: ['is_active', 'disabled'],
     fields: {
       endpoint: 'endpoint',
       p256dh: 'key_p256dh',
@@ -183,8 +190,10 @@ export class ListColumns {
   source: string | undefined;
   /** The columns that were taken, by field. */
   readonly taken: Partial<Record<Field, string>> = {};
-  /** The others. */
+  /** Those that nothing was read from. */
   readonly unused = new Set<string>();
+  /** What the operator must know of a list without a column. */
+  warning: string | undefined;
   readonly #channelsFromTags: ReadonlySet<string> | undefined;
   #shape: Shape | undefined;
   #kindOfUser: string | undefined;
@@ -276,7 +285,11 @@ export class ListColumns {
       this.taken[field as Field] = cells.get(name)!.column;
     }
     this.source ??= source.name;
-    const used = new Set(fields.values());
+    const { name, judgedBy = [], kindOfUser = '', optOuts, advice } = source;
+    const used = new Set([...fields.values(), ...[...judgedBy, kindOfUser].map(plainName)]);
+    if (optOuts !== undefined && !cells.has(plainName(optOuts))) {
+      this.warning = `this list of ${name} has no column ${optOuts}: who has opted out there is imported too. ${advice}`;
+    }
     for (const [name, { column }] of cells) if (!used.has(name)) this.unused.add(column);
     this.#shape = { names, source, fields };
     return this.#shape;

@@ -34,3 +34,8 @@ export const gatewayResponseTable = {
   string,
   { readonly status: number; readonly message: string; readonly meaning: string }
 >;
+
+/** Apart from the others, because AWS documents only the limit: nobody knows the body. */
+export const headersTooLargeStatus = 431;
+export const headersTooLargeMeaning =
+  'The request line with the headers is over 10,240 bytes. AWS documents the limit, not the response.';

@@ -18,7 +18,7 @@ const cap = z.nullable(z.int().check(z.positive()));
 /** Values of `seenWithinDays` for which subscribers are counted. */
 export const countedDays = ['7', '30', '90', '365'] as const;
 
-/** How many subscribers a send with each condition would select. */
+/** Subscribers by what conditions select, and by push service. A further condition may be without a count. */
 const audienceCounts = z.object({
   subscribers: count,
   /** By the value of the field. */

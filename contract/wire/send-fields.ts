@@ -88,11 +88,7 @@ export type ContentField = ValueFacts &
  * spreadsheet has them.
  */
 export type AudienceField = FieldFacts &
-  (
-    | Kind
-    | { readonly kind: 'lines' | 'table'; readonly max: number }
-    | { readonly kind: 'lines'; readonly max: number; readonly of: string }
-  );
+  (Kind | { readonly kind: 'lines' | 'table' } | { readonly kind: 'lines'; readonly of: string });
 
 /** Names of the rows with these facts. */
 export type NamesWith<Rows, Facts> = {
@@ -144,7 +140,7 @@ const message = { seenBy: 'browser', group: 'Message' } as const;
 const image = { seenBy: 'browser', group: 'Images', kind: 'url' } as const;
 const display = { seenBy: 'browser', group: 'Display' } as const;
 const header = { seenBy: 'pushService', group: 'Delivery' } as const;
-const users = { seenBy: 'service', group: 'To', max: limits.userIds, lines: 3 } as const;
+const users = { seenBy: 'service', group: 'To', lines: 3 } as const;
 const condition = { seenBy: 'service', group: 'Only some of them' } as const;
 
 const required = { isRequired: true } as const;
@@ -355,7 +351,6 @@ export const conditionFields = {
     ...condition,
     kind: 'lines',
     of: 'channel',
-    max: limits.channels,
     lines: 2,
     sample: ['news', 'sales'],
     invalid: ['News'],
@@ -364,7 +359,6 @@ export const conditionFields = {
     ...condition,
     kind: 'lines',
     of: 'language',
-    max: limits.translations,
     lines: 2,
     sample: ['de', 'pt-BR'],
     invalid: ['en_US'],

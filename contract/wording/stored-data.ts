@@ -1,5 +1,6 @@
 import { choiceNames } from '../wire/fields.ts';
 import { limits } from '../wire/limits.ts';
+import { conditionFields } from '../wire/send-fields.ts';
 import { choiceNouns } from './field-texts.ts';
 
 /**
@@ -63,6 +64,10 @@ const pageStorage = {
 
 const inBrowser = 'it is in the person’s own browser';
 
+const conditions = Object.keys(conditionFields)
+  .map((name) => `\`${name}\``)
+  .join(', ');
+const choices = choiceNames.map((name) => choiceNouns[name]).join(', ');
 const otherChoices = choiceNames.filter((name) => name !== 'userId' && name !== 'consent');
 
 export const storedData = [
@@ -136,7 +141,7 @@ export const storedData = [
     ...notification,
     readBy: 'keys of the project; a viewer’s without `data`, `tag`, `url` of sends to users',
     names: ['content', 'conditions'],
-    what: 'title, text, URLs and `data` as sent, which may name a person; placeholders, not their values; channels and languages sent to',
+    what: `title, text, URLs and \`data\` as sent, which may name a person; placeholders, not their values; ${conditions}`,
     why: 'to deliver it, and to show what was sent',
     exported: 'it is stored without recipients: search for the name',
   },
@@ -241,7 +246,7 @@ export const storedData = [
       '<scope>.events',
       '<scope>.history',
     ],
-    what: 'endpoint, user id with signature, channels and language, as registered; when; project, worker; whether it reports events, how many notifications it keeps',
+    what: `endpoint, ${choices}, signature of the user id, as registered; when; project, worker; whether it reports events, how many notifications it keeps`,
     why: 'to register the browser again when something changes',
     exported: inBrowser,
   },

@@ -63,9 +63,13 @@ export class SliceDelivery {
   readonly #project: CurrentProject;
   readonly #slice: Slice;
   readonly #deadlines: Deadlines;
+  readonly #by: string;
   readonly #lease: Lease;
   /** Whether no other invocation of Lambda continues the slice. */
   readonly #isLast: boolean;
+  /** Whom it has claimed and not started in the end. */
+  #untaken: Untaken = new Map();
+  #isStored = false;
   /** The first chunk, if that is being read already. */
   #reading: Promise<Chunk> | undefined;
   /** The call that creates the event counters, and whether they exist. */
@@ -78,6 +82,7 @@ export class SliceDelivery {
     this.#project = project;
     this.#slice = slice;
     this.#deadlines = deadlines;
+    this.#by = by;
     this.#lease = new Lease(deps, { slice, by, endsAt: deadlines.endsAt }, state);
     const { attempts, lastAttemptAfterMs, timeoutMs, lastWritesMs } = sliceTimeline;
     const begunAt = deadlines.endsAt - timeoutMs + lastWritesMs;
@@ -96,8 +101,20 @@ export class SliceDelivery {
     const { pusher } = this.#lease;
     if (!this.#mayContinue) pusher?.stop();
     const ending = pusher?.end();
-    if (ending) await this.#keeping(ending);
-    return this.#leave(await ending, error);
+    if (ending) {
+      await this.#keeping(ending);
+      this.#untaken = await ending;
+    }
+    const isAwaited = this.#slice.awaitedSince !== undefined;
+    const isOver = this.#project.isGone || (isAwaited && this.#now() >= this.#deadlines.lastPushAt);
+    // If nobody was attempted, the slice stays open, so that the send can be undone.
+    const isFinal = (isOver && this.#lease.hasAttempted) || (!isAwaited && this.#isLast);
+    return this.leave(isFinal, error);
+  }
+
+  /** Whether its last write has failed, and nobody has written since. @param state of the slice, as it was read. */
+  isUnstored(state: StoredSlice | undefined): boolean {
+    return !this.#isStored && state?.lease?.by === this.#by;
   }
 
   async #pushAll(): Promise<void> {
@@ -198,21 +215,21 @@ export class SliceDelivery {
     await withinTime(this.#deps, sliceTimeline.tryMs, call).catch(() => {});
   }
 
-  /** Stores the end of the slice, or where the next invocation continues it. */
-  async #leave(untaken: Untaken = new Map(), error?: unknown): Promise<LeftSlice> {
+  /**
+   * Stores all that is known of the slice. May be repeated if that fails.
+   * @param isFinal whether nobody continues it: then whoever is left is unreached.
+   */
+  async leave(isFinal: boolean, error?: unknown): Promise<LeftSlice> {
     const { observe } = this.#deps;
     const lease = this.#lease;
-    const isAwaited = this.#slice.awaitedSince !== undefined;
-    const isOver = this.#project.isGone || (isAwaited && this.#now() >= this.#deadlines.lastPushAt);
-    // If nobody was attempted, the slice stays open, so that the send can be undone.
-    const isFinal = (isOver && lease.hasAttempted) || (!isAwaited && this.#isLast);
     let failure: unknown;
     await whileTimeIsLeft(this.#deps, this.#deadlines.endsAt, (signal) =>
-      lease.leave(untaken, isFinal, signal),
+      lease.leave(this.#untaken, isFinal, signal),
     ).catch((caught: unknown) => {
       failure = caught;
       observe.recordFailed(this.#slice, caught);
     });
+    this.#isStored = failure === undefined;
     const { status, stored: state } = lease;
     if (state?.ended !== undefined && status !== 'lost') {
       observe.delivered(this.#slice, state, status === 'stopped', error);
@@ -377,13 +394,13 @@ function isInSample(endpointHash: Uint8Array, notificationId: string, shownSampl
 export class CurrentProject {
   /** Whether it was deleted meanwhile. A later project may have the same id. */
   isGone = false;
-  /** Start of the last read that found it: epoch ms. */
+  /** Start of the last read that found it, and found that it sends: epoch ms. While it is paused, pushes wait. */
   knownAt: number;
   readonly #projects: Pick<ProjectStore<SigningProject>, 'refresh'>;
   readonly #clock: () => Date;
   #project: SigningProject;
 
-  /** @param knownAt epoch ms at which it existed. */
+  /** @param knownAt epoch ms at which it was found. */
   constructor(
     projects: Pick<ProjectStore<SigningProject>, 'refresh'>,
     clock: () => Date,
@@ -393,7 +410,7 @@ export class CurrentProject {
     this.#projects = projects;
     this.#clock = clock;
     this.#project = project;
-    this.knownAt = knownAt;
+    this.knownAt = this.isPaused ? 0 : knownAt;
   }
 
   get vapid(): SigningProject['vapid'] {
@@ -419,6 +436,6 @@ export class CurrentProject {
       return;
     }
     this.#project = found;
-    this.knownAt = startedAt;
+    if (!this.isPaused) this.knownAt = startedAt;
   }
 }

@@ -63,12 +63,18 @@ export function createHandler(host: Host) {
     // Only this hash is stored: a key that is easy to guess cannot be found from it.
     const key = given && keyedHash(project, 'Idempotency-Key', given).toString('hex');
     const sentAt = clock();
+    const findEarlier = async () =>
+      key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), sentAt, signal);
     const users = usersOf(request);
-    if (users !== undefined) return { request, audience: users, sentAt, idempotencyKey: key };
+    if (users !== undefined) {
+      // A paused project refuses what is no repetition. Otherwise `begin` finds out.
+      const earlier = project.pausedAt === undefined ? undefined : await findEarlier();
+      return { request, audience: users, sentAt, idempotencyKey: key, earlier };
+    }
     // Both are read before the audience: if the cap is reached or the request is a repetition, nobody is read.
     const [used, earlier] = await Promise.all([
       readUsed(project.ref, utcMonth(sentAt), signal),
-      key === undefined ? undefined : sends.earlier(project.ref, keyHashOf(key), sentAt, signal),
+      findEarlier(),
     ]);
     const subscribers = sumOf(used.subscribers);
     checker.usage(project.projectId, { subscribers });

@@ -102,7 +102,7 @@ async function begin(
       // The operator is recounting the project's notifications.
       throw new ServiceError(
         'unavailable',
-        'The notifications of this project are being counted; nothing was sent. Try again in some seconds.',
+        'The notifications of this project are being counted; this request has sent nothing. Try again in some seconds.',
         { retryAfterSeconds: 5 },
       );
     case 'repeated':
@@ -269,11 +269,13 @@ function assertTimeIsLeft({ clock }: SendDependencies, { lastPushAt }: Sending):
   if (clock().getTime() > lastPushAt) throw notSent(undefined, undone);
 }
 
-const undone = 'Nothing was sent, and nothing counts against the month. Try again in a second.';
+// An earlier request with the same key may have sent something.
+const undone =
+  'This request has sent nothing, and counts nothing against the month. Try again in a second.';
 
 /** The end of the message if the send could not be undone. */
 function kept({ notification }: Sending): string {
-  const counts = 'Nothing was sent, but the notification counts against the month';
+  const counts = 'This request has sent nothing, but its notification may count against the month';
   return notification.keyed === undefined
     ? `${counts}. Try again in a second.`
     : `${counts}. Repeat the request with the same Idempotency-Key to send it.`;
@@ -317,7 +319,7 @@ async function expectSending(
   if (!project.isPaused) return;
   throw new ServiceError(
     'project_paused',
-    'The operator has paused this project. Nothing was sent; send again when it is resumed.',
+    'The operator has paused this project. This request has sent nothing; send again when it is resumed.',
   );
 }
 

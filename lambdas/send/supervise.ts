@@ -3,7 +3,7 @@ import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
 import type { Slice } from '../../contract/infrastructure/slice.ts';
 import { whileTimeIsLeft } from '../deliver/deadlines.ts';
 import { SliceDelivery } from '../deliver/deliver-slice.ts';
-import { type Chunk, Lease } from '../deliver/lease.ts';
+import type { Chunk } from '../deliver/lease.ts';
 import { finalCounts, freeAt, isOver, type SliceStates } from '../results/summary.ts';
 import { unavailable } from '../store/dynamo.ts';
 import type { SendDependencies, Sending } from './sending.ts';
@@ -32,6 +32,8 @@ export class Supervision {
   readonly #states: SliceStates[number][];
   readonly #startedAt: number;
   readonly #ended = new AbortController();
+  /** Of each slice that this request has delivered, the last. */
+  readonly #deliveries = new Map<Slice, SliceDelivery>();
   /** Slices whose invocations Lambda has accepted. */
   readonly #accepted = new Set<Slice>();
   #leases = 0;
@@ -127,29 +129,33 @@ export class Supervision {
   }
 
   async #deliver(slice: Slice, reading?: Promise<Chunk>): Promise<void> {
-    const sending = this.#sending;
-    const state = this.#stateOf(slice);
-    const work = { slice, state, by: this.#newLease(), deadlines: sending };
-    const left = await new SliceDelivery(this.#deps, sending.project, work).run(reading);
+    const unstored = this.#unstored(slice);
+    const delivery = unstored ?? this.#newDelivery(slice);
+    this.#deliveries.set(slice, delivery);
+    const left = await (unstored ? delivery.leave(false) : delivery.run(reading));
     this.#states[slice.slice] = left.state;
     this.#error ??= left.error;
   }
 
   /** Ends a slice that nobody has: its remaining recipients are unreached. */
   async #end(slice: Slice): Promise<void> {
-    const { endsAt } = this.#sending;
-    const holder = { slice, by: this.#newLease(), endsAt };
-    const lease = new Lease(this.#deps, holder, this.#stateOf(slice));
-    await whileTimeIsLeft(this.#deps, endsAt, (signal) =>
-      lease.leave(new Map(), true, signal),
-    ).catch((error: unknown) => this.#deps.observe.recordFailed(slice, error));
-    this.#states[slice.slice] = lease.stored;
+    const left = await (this.#unstored(slice) ?? this.#newDelivery(slice)).leave(true);
+    this.#states[slice.slice] = left.state;
   }
 
-  /** A new lease's id. It begins with the request's id: by that, `cancel` knows the request's own leases. */
-  #newLease(): string {
+  /** This request's delivery of a slice that knows more than is stored. */
+  #unstored(slice: Slice): SliceDelivery | undefined {
+    const own = this.#deliveries.get(slice);
+    return own?.isUnstored(this.#stateOf(slice)) ? own : undefined;
+  }
+
+  #newDelivery(slice: Slice): SliceDelivery {
     this.#leases += 1;
-    return `${this.#sending.call.requestId}/${this.#leases}`;
+    const { project, call } = this.#sending;
+    const state = this.#stateOf(slice);
+    // By the id of the request, `cancel` knows its own leases.
+    const by = `${call.requestId}/${this.#leases}`;
+    return new SliceDelivery(this.#deps, project, { slice, state, by, deadlines: this.#sending });
   }
 
   /** Reads the slices that are open. If that fails, what was read before is kept. */

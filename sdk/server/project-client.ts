@@ -118,7 +118,7 @@ export class ProjectClient {
       idempotencyKeyPattern,
       idempotencyKey,
       'idempotencyKey',
-      'use 1 to 255 printable ASCII characters without spaces',
+      'use 1 to 255 visible ASCII characters',
     );
     const headers = {
       'content-type': 'application/json',

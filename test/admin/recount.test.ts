@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
 import { countSeconds, recount } from '../../admin/recount.ts';
+import { sentNotifications } from '../../admin/sent-notifications.ts';
 import { projectTables } from '../../contract/infrastructure/tables.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import type { Project } from '../../contract/wire/project.ts';
@@ -108,6 +109,22 @@ test('counters that are wrong, or gone with their table, are set from what is st
   expect(await store().save(project, subscription(), 10)).toBe('cap_reached');
   expect(await begin(project)).toBe('begun');
   expect(await registry().usage(project.projectId)).toMatchObject({ subscribers: 10, sends: 4 });
+});
+
+test('what the operator has deleted was sent, and so was what has expired', async () => {
+  const { project } = await projectWith(0, 3);
+  const { dynamo } = database;
+  const sent = sentNotifications(dynamo, tables(), project.ref, () => new Date());
+  const [first, second] = await sent.latest(3);
+  await sent.stop(first!.id);
+  await (await sent.deletionOf(first!.id))!();
+  expect(await counted(project)).toMatchObject({ sends: { before: 3, after: 3 } });
+
+  const Key = { projectRef: project.ref, notificationId: second!.id };
+  await dynamo.send(new DeleteCommand({ TableName: tables().notifications, Key }));
+  const options = { mayHaveExpired: true };
+  expect(await counted(project, options)).toMatchObject({ sends: { before: 3, after: 3 } });
+  expect(await counted(project)).toMatchObject({ sends: { before: 3, after: 2 } });
 });
 
 test('a paused project stays paused', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { type ProjectRegistry, projectRegistry } from '../../admin/project-registry.ts';
 import { newVapidPair, readVapidPair } from '../../admin/vapid-pair.ts';
 import type { Waiting } from '../../admin/vapid-rotation.ts';
@@ -92,6 +92,17 @@ describe('rotateVapid', () => {
       ),
     });
     expect([await itemIn('PROJECTS_TABLE'), await itemIn('VAPID_KEYS_TABLE')]).toEqual(before);
+  });
+
+  test('says so if the key pair is lost, and changes nothing', async () => {
+    const TableName = database.tables.VAPID_KEYS_TABLE;
+    await database.dynamo.send(new DeleteCommand({ TableName, Key: { projectId } }));
+    const before = await itemIn('PROJECTS_TABLE');
+    const lost = { code: 'keys_missing', message: expect.stringContaining('docs/backup.md') };
+    await expect(registry.rotateVapid(projectId)).rejects.toMatchObject(lost);
+    await expect(registry.addPreviousVapid(projectId, newVapidPair())).rejects.toMatchObject(lost);
+    expect(await itemIn('PROJECTS_TABLE')).toEqual(before);
+    expect(await itemIn('VAPID_KEYS_TABLE')).toBeUndefined();
   });
 
   test('two calls at the same time rotate once', async () => {

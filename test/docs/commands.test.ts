@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { settingTexts } from '../../contract/wording/setting-texts.ts';
 import { callWithoutStack, helpTexts, wordsOf } from '../fixtures/call-command.ts';
 
 const documents = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' })
@@ -36,4 +37,10 @@ test.each(forOperators)('every option that %s names alone exists', async (docume
   const known = (await helpTexts()).join('\n');
   expect(options.filter((option) => !known.includes(`${option.split(/[ =]/)[0]} `))).toEqual([]);
   expect(options.length).toBeGreaterThan(3);
+});
+
+const options = Object.values(settingTexts).map(({ option }) => `--${option[0]}`);
+test.each(options)('a document has the option %s of a project', (option) => {
+  const codes = documents.flatMap(codeOf);
+  expect(codes.some((code) => code.split(' ').includes(option))).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { failureFacts, failureReasonNames } from '../../contract/wire/counts.ts';
 import type { OutcomeWord } from '../../contract/wording/delivery-verdict.ts';
 import { synthesize } from '../fixtures/synthesized-stack.ts';
 
@@ -87,6 +88,13 @@ test.each(Object.keys(outcomes))('"Nothing arrives" has a row for the outcome %s
   const rows = sections.get('nothing-arrives')!.match(/^ +\| [^|]+/gm) ?? [];
   expect(rows.flatMap((row) => row.replace('|', '').trim().split(', '))).toContain(outcome);
 });
+
+test.each(failureReasonNames.filter((reason) => failureFacts(reason).cause === 'owner'))(
+  '"Pushes of one project fail" says what its owner does about %s',
+  (reason) => {
+    expect(sections.get('pushes-of-one-project-fail')).toContain(`| \`${reason}\` |`);
+  },
+);
 
 test.each(['leaked-secret-key', 'leaked-vapid-key', 'push-service-down'])(
   'the runbook has a section %s',

@@ -75,6 +75,7 @@ test('settings reach the functions that read them, and the operator', () => {
     SUBSCRIBER_CAP: '5',
     MONTHLY_SEND_CAP: '7',
     RATE_LIMIT_PER_MINUTE: '9',
+    NOTIFICATION_DAYS: '30',
     RECOVERY_DAYS: '7',
     VAPID_SUBJECT: 'mailto:push@carillon.net',
     EXTRA_PUSH_ORIGINS: origins,

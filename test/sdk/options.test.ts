@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { choiceFields, choiceNames } from '../../contract/wire/fields.ts';
 import {
   type CarillonOptions,
@@ -213,6 +214,11 @@ test.each([
 test('every option is known', () => {
   expect(readOptions(everyOption, page, site).serviceWorker).toBe(`${site}/sw.js`);
   expect([...optionNames].sort()).toEqual(Object.keys(everyOption).sort());
+});
+
+test.each([...new Set([...optionNames, ...choiceNames])])('docs/sdk.md has %s', (name) => {
+  const [, tables] = readFileSync('docs/sdk.md', 'utf8').split(/^## `Carillon\.init|^### State/m);
+  expect(tables).toMatch(new RegExp(`[\`{,] ?${name}\\b`));
 });
 
 test.each<[SubscribeOptions, string]>([

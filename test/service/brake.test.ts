@@ -148,6 +148,8 @@ test('a paused project sends nothing with any key, what ran is stopped, and it c
   const invited = await runJson(['invite', projectId, 'Ann', '--role', 'sender']);
   const asMember = { ...project, secretKey: invited.result.key };
   const key = { 'idempotency-key': 'order-1' };
+  const [toUsers, keyOfUsers] = [{ title: 'T', userIds: ['ann'] }, { 'idempotency-key': 'ann-1' }];
+  const before = await operator.service.send(project, toUsers, keyOfUsers);
   const sending = operator.service.send(project, { title: 'Wrong' }, key);
   await until('some pushes arrive', () => received(browsers) >= 3);
   const paused = await runJson(['pause', projectId]);
@@ -169,7 +171,11 @@ test('a paused project sends nothing with any key, what ran is stopped, and it c
       expect(await operator.service.send(sender, { title: 'T' }, headers)).toMatchObject(refused);
     }
   }
-  expect(await operator.service.usage(projectId)).toMatchObject({ sends: 1 });
+  expect(await operator.service.send(project, toUsers, keyOfUsers)).toMatchObject({
+    status: 201,
+    body: before.body,
+  });
+  expect(await operator.service.usage(projectId)).toMatchObject({ sends: 2 });
   const [first, repeated] = [
     await sending,
     await operator.service.send(project, { title: 'Wrong' }, key),

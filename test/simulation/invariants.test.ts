@@ -36,6 +36,14 @@ interface Broken extends Breakage {
   readonly sizes?: Partial<Record<keyof typeof sliceSizes, number>>;
 }
 
+const unnoticedStops = writes((write) => ({
+  ...write,
+  ConditionExpression: write.ConditionExpression?.replace(
+    'attribute_not_exists(stoppedAt)',
+    'expiresAt > expiresAt OR attribute_not_exists(nothing)',
+  ),
+}));
+
 /** For each invariant, a fault that breaks it. */
 const breakages: Readonly<
   Record<InvariantName, readonly [how: string, Broken, ...favoured: readonly Fault[]]>
@@ -64,17 +72,7 @@ const breakages: Readonly<
     { sendTimes: { lastPushMs: 27_000, pushEndMs: 28_000, endMs: 28_000 } },
     'slow push service',
   ],
-  noPushAfterStop: [
-    'functions never notice a stop',
-    writes((write) => ({
-      ...write,
-      ConditionExpression: write.ConditionExpression?.replace(
-        'attribute_not_exists(stoppedAt)',
-        'expiresAt > expiresAt OR attribute_not_exists(nothing)',
-      ),
-    })),
-    'slow push',
-  ],
+  noPushAfterStop: ['functions never notice a stop', unnoticedStops, 'slow push'],
   deletedProjectIsSilent: [
     'functions never notice a deletion',
     { world: rememberProject },
@@ -255,6 +253,17 @@ const breakages: Readonly<
     {
       notification: (found) => (found.status === 'stopped' ? { ...found, status: 'sent' } : found),
     },
+  ],
+  pausedProjectIsSilent: [
+    'functions notice neither a pause nor a stop',
+    {
+      world: (world) => {
+        rememberProject(world);
+        unnoticedStops.world!(world);
+      },
+    },
+    'project paused',
+    'slow push',
   ],
   revokedKeyIsRefused: [
     'functions never read a project again',

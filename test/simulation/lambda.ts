@@ -144,9 +144,18 @@ export class SimulatedLambda {
   #accept(slice: Slice, requestId: string): void {
     const fate = this.#world.fateOf(slice);
     fate.accepted += 1;
-    if (this.#world.faults.occurs('taken and lost')) return;
+    if (this.#world.faults.occurs('taken and lost')) {
+      this.#delay(requestId, Number.POSITIVE_INFINITY);
+      return;
+    }
     fate.events += 1;
     this.#enqueue(slice, requestId);
+  }
+
+  /** The functions that a request has started begin this much later. */
+  #delay(requestId: string, ms: number): void {
+    const { now } = this.#world;
+    this.#world.disturb(functionsOf(requestId), { from: now, to: now + ms });
   }
 
   /** Lambda delivers an asynchronous invocation at least once. */
@@ -154,9 +163,11 @@ export class SimulatedLambda {
     const { faults, scheduler } = this.#world;
     const random = this.#random;
     const event = { slice, requestId, expiresAt: scheduler.now + sliceTimeline.startWithinMs };
-    const wait = faults.occurs('late invocation')
+    const isLate = faults.occurs('late invocation');
+    const wait = isLate
       ? random.latency(60_000, sliceTimeline.startWithinMs)
       : random.latency(10, 10_000);
+    if (isLate) this.#delay(requestId, wait);
     scheduler.after(wait, () => void this.#runAsync(event, 0));
     if (faults.occurs('duplicated invocation')) {
       scheduler.after(random.latency(10, 10_000), () => void this.#runAsync(event, 0));
@@ -214,6 +225,11 @@ export class SimulatedLambda {
     this.#world.note('Lambda', () => `slice ${slice.slice} ended: ${described(ended.outcome)}`);
     return ended;
   }
+}
+
+/** Who is disturbed if Lambda is late. */
+export function functionsOf(requestId: string): string {
+  return `functions of ${requestId}`;
 }
 
 /** Epoch ms from which on an attempt of Lambda may leave a slice to the next one: its last try is a moment earlier. */

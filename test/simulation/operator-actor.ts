@@ -1,5 +1,8 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { stopRunning } from '../../admin/commands/pause.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { recount } from '../../admin/recount.ts';
+import { sentNotifications } from '../../admin/sent-notifications.ts';
 import { pruneSubscriptions } from '../../admin/store/all-subscriptions.ts';
 import { removeProject } from '../../admin/store/project-removal.ts';
 import { vapidRotation } from '../../admin/vapid-rotation.ts';
@@ -45,6 +48,17 @@ export function changeProject(world: World, command: OperatorCommand): Promise<b
       }
       case 'rotate pair':
         return rotation.rotateVapid(projectId);
+      case 'pause': {
+        const { ref } = await registry.pause(projectId);
+        const sent = sentNotifications(dynamo, tables, ref, clock);
+        return stopRunning(sent, (ms) => run.sleep(ms));
+      }
+      case 'recount': {
+        const { sleep } = run;
+        return recount({ dynamo, tables, clock, sleep }, await registry.get(projectId));
+      }
+      case 'resume':
+        return registry.resume(projectId);
       case 'revoke member':
         return registry.revoke(projectId, memberName);
       case 'prune': {

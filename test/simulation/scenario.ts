@@ -82,7 +82,7 @@ export type OperatorCommand = { readonly at: number } & (
       readonly monthlySendCap: number | null;
     }
   | { readonly kind: 'drop previous pair'; readonly isRemembered: boolean }
-  | { readonly kind: 'rotate pair' | 'revoke member' }
+  | { readonly kind: 'rotate pair' | 'revoke member' | 'pause' | 'resume' | 'recount' }
   /** Epoch ms. */
   | { readonly kind: 'prune'; readonly before: number }
 );
@@ -244,6 +244,12 @@ function randomCommands(
     subscriberCap: random.pick([null, Math.max(1, subscribers - 2), subscribers + 3]),
     monthlySendCap: random.pick([null, 1, 2]),
   });
+  /** Also when the first request for a notification has ended without having it delivered. */
+  const pauseAndResume = (random: Random): OperatorCommand[] => {
+    const at = random.chance(0.5) ? timeIn(random) : random.between(30_000, 120_000);
+    const resume = { at: at + random.latency(5000, 600_000), kind: 'resume' as const };
+    return [{ at, kind: 'pause' }, ...(random.chance(0.5) ? [resume] : [])];
+  };
   const commands: OperatorCommand[] = [
     ...(faults.occurs('limits changed') ? [limits(), limits()] : []),
     ...(faults.occurs('key pair dropped')
@@ -261,6 +267,10 @@ function randomCommands(
     ...(faults.occurs('member key revoked')
       ? [{ at: timeIn(world.stream('revocation')), kind: 'revoke member' as const }]
       : []),
+    ...(faults.occurs('project counted')
+      ? [{ at: timeIn(world.stream('count')), kind: 'recount' as const }]
+      : []),
+    ...(faults.occurs('project paused') ? pauseAndResume(world.stream('pause')) : []),
     ...(faults.occurs('subscriptions pruned')
       ? [
           {
@@ -360,6 +370,13 @@ function randomCalls(
     const random = world.stream(`sends after: ${kind}`);
     // Pushes correct subscriptions while the command removes them.
     if (kind === 'drop previous pair') meanwhile(at + random.between(-100, 300));
+    if (kind === 'recount') meanwhile(at + random.between(-300, 1000));
+    if (kind === 'pause') {
+      meanwhile(at + random.between(-5000, 20_000));
+      // One that continues an earlier one, as the command begins.
+      const keyed = calls.find(({ idempotencyKey }) => idempotencyKey !== undefined);
+      if (keyed) add({ ...keyed, at: Math.max(0, at + random.between(-500, 500)) });
+    }
     if (kind !== 'revoke member') continue;
     meanwhile(at + random.between(-20_000, 0), 'member');
     meanwhile(at + random.pick([random.between(0, minuteMs), 10 * minuteMs]), 'member');

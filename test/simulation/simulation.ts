@@ -78,6 +78,8 @@ export interface Report {
   readonly counterFaults: CounterFaults;
   /** Epoch ms at which the operator's command to delete the project returned. */
   readonly deletedAt: number | undefined;
+  /** Epoch ms: from the end of the operator's command to pause to the begin of the one to resume. */
+  readonly pauses: readonly { readonly from: number; to: number }[];
 }
 
 /** Breaks the code, to show that an invariant finds it. */
@@ -154,6 +156,7 @@ export async function simulate(
   const history = new Map<string, Reading[]>();
   const subscribed: Subscribed[] = [];
   const trespasses: string[] = [];
+  const pauses: { readonly from: number; to: number }[] = [];
   let counterFaults: CounterFaults | undefined;
   let deletedAt: number | undefined;
 
@@ -183,7 +186,7 @@ export async function simulate(
   world.outages = [];
   const notifications = await readNotifications();
   return {
-    ...{ seed, world, scenario, responses, stops, subscribed, trespasses, notifications },
+    ...{ seed, world, scenario, responses, stops, subscribed, trespasses, pauses, notifications },
     ...{ history, deletedAt, counterFaults: counterFaults ?? counterFaultsOf(world) },
   };
 
@@ -321,7 +324,10 @@ export async function simulate(
     for (const command of scenario.commands) {
       const wait = world.startsAt + command.at - scheduler.now;
       await scheduler.sleep(wait);
-      await changeProject(world, command);
+      if (command.kind === 'resume') for (const pause of pauses) pause.to = scheduler.now;
+      const isDone = await changeProject(world, command);
+      const pause = { from: scheduler.now, to: Number.POSITIVE_INFINITY };
+      if (command.kind === 'pause' && isDone) pauses.push(pause);
     }
   }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { eventCounterSchema, eventSchema } from '../../wire/event.ts';
+import { choiceFields, choiceNames } from '../../wire/fields.ts';
 import { limits } from '../../wire/limits.ts';
 import { okSchema, subscribeSchema, unsubscribeSchema } from '../../wire/subscription.ts';
 import { choiceTexts } from '../field-texts.ts';
@@ -16,6 +17,10 @@ const endpointRules = 'without user name, password or fragment. Its length count
 
 // The signature stands beside what it signs.
 const { userId, ...otherChoices } = choiceTexts;
+
+const carriedAlong = choiceNames
+  .filter((name) => !choiceFields[name].isChosen)
+  .map((name) => `its \`${name}\``);
 
 export const subscribe: Operation = {
   summary: 'Subscribe',
@@ -55,8 +60,8 @@ export const subscribe: Operation = {
         'browser that was [erased](#remove-a-user) gets 410. Without it, the request is a consent: it ends the erasure.',
       replaces: {
         description:
-          'The endpoint that the browser had before. If `endpoint` is new, it takes the place of this one, with its ' +
-          '`locale`, its `consent` and the time of the first registration, also at the subscriber cap. A renewal is ' +
+          'The endpoint that the browser had before. If `endpoint` is new, it takes the place of this one, with ' +
+          `${carriedAlong.join(', ')} and the time of the first registration, also at the subscriber cap. A renewal is ` +
           'refused if this one was erased.',
         format: 'uri',
       },

@@ -1,5 +1,9 @@
 import * as z from 'zod/mini';
-import { gatewayResponseTable } from '../../infrastructure/gateway-responses.ts';
+import {
+  gatewayResponseTable,
+  headersTooLargeMeaning,
+  headersTooLargeStatus,
+} from '../../infrastructure/gateway-responses.ts';
 import { type ErrorCode, errorTable, type Issue } from '../../wire/errors.ts';
 import { notificationIdSchema, projectIdSchema } from '../../wire/fields.ts';
 import { type Route, routes } from '../../wire/routes.ts';
@@ -305,11 +309,10 @@ interface ErrorResponse {
 
 /** Of API Gateway, before it looks for a route. Without a schema, generated clients would lose the types of all errors. */
 const headersTooLarge: ErrorResponse = {
-  status: 431,
+  status: headersTooLargeStatus,
   name: 'HeadersTooLargeResponse',
   response: {
-    description:
-      'API Gateway: the request line with the headers is over 10,240 bytes. AWS documents the limit, not the response: the body may be empty.',
+    description: `API Gateway: ${headersTooLargeMeaning} The body may be empty.`,
     content: { 'application/json': { schema: refTo(gatewaySchema) } },
   },
 };

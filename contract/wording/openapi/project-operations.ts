@@ -48,7 +48,9 @@ export const getProject: Operation = {
         createdAt: 'RFC 3339 date-time.',
         sample: {
           description:
-            'Counts of a sample of the subscribers. Expect the same percentages of all. Present only with ' +
+            'Counts of a sample of the subscribers; expect the same percentages of all. `subscribers`: its size. ' +
+            '`seenWithinDays`: how many a send with 7, 30, 90 or 365 would select. `channels`, `locales`: how many have ' +
+            'each. `pushServices`: by [name](#push-services), `subscribers` and `seenWithin30Days`. Present only with ' +
             '`?sample=subscribers`.',
           fields: {
             subscribers: 'Subscribers in the sample.',

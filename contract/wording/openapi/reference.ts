@@ -1,5 +1,9 @@
 import { clientVariables } from '../../infrastructure/client-variables.ts';
-import { gatewayResponseTable } from '../../infrastructure/gateway-responses.ts';
+import {
+  gatewayResponseTable,
+  headersTooLargeMeaning,
+  headersTooLargeStatus,
+} from '../../infrastructure/gateway-responses.ts';
 import { failureReasons } from '../../wire/counts.ts';
 import { errorTable } from '../../wire/errors.ts';
 import { type Route, type RouteName, routes } from '../../wire/routes.ts';
@@ -142,6 +146,8 @@ function gatewayResponses(): string {
     `\`${JSON.stringify({ message })}\``,
     meaning,
   ]);
+  rows.push([String(headersTooLargeStatus), 'may be empty', headersTooLargeMeaning]);
+  rows.sort(([one], [other]) => Number(one) - Number(other));
   return table(['Status', 'Body', 'When'], rows);
 }
 

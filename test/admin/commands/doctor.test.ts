@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { connect } from '../../../admin/commands/connection.ts';
 import { dollarsPerMillionSends, runReport } from '../../../admin/commands/doctor.ts';
 import { projectRegistry } from '../../../admin/project-registry.ts';
@@ -38,6 +38,7 @@ describe('a stack without problems', () => {
       'alarm actions': 'skipped',
       alarms: 'skipped',
       tables: 'ok',
+      keys: 'ok',
       limits: 'ok',
       counters: 'ok',
       sends: 'ok',
@@ -133,15 +134,20 @@ test('a stack with problems has one line for each of them, and ends with code 1'
       ExpressionAttributeValues: { ':used': 7 },
     }),
   );
+  const lost = { TableName: stack.dynamodb.tables.VAPID_KEYS_TABLE, Key: { projectId } };
+  await dynamo.send(new DeleteCommand(lost));
   await operator.run(['pause', projectId]);
   const { code, output, messages } = await operator.run(['doctor'], undefined, changed);
-  expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 4.\n' });
+  expect({ code, messages }).toEqual({ code: 1, messages: 'Problems: 5.\n' });
   const found = output.trimEnd().split('\n');
   expect(found.filter((line) => !/^(ok|skipped) /.test(line))).toEqual([
     expect.stringMatching(
       /^problem {2}settings +Changed by hand: SUBSCRIBER_CAP of Subscribe\w+, SUBSCRIBER_CAP of GetProject\w+\./,
     ),
     expect.stringMatching(/^warning {2}concurrency +Lambda runs 10 functions .* AWS may take days/),
+    expect.stringMatching(
+      `^problem {2}keys +VapidKeys or IdentityKeys have nothing of ${projectId}\\. .*docs/backup\\.md`,
+    ),
     expect.stringMatching(
       `^problem {2}limits +Reached: ${project.projectId} \\(1 of 1 subscribers\\)\\. New subscribers get 403: see docs/runbook\\.md#subscribersrefused\\.$`,
     ),

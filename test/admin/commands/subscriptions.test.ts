@@ -242,6 +242,23 @@ describe('subscriptions import', () => {
     });
   });
 
+  it('prints the warning of a list', async () => {
+    const { endpoint, keys } = subscriptionJson();
+    const header = 'identifier,device_type,web_p256,web_auth\n';
+    await writeFile(
+      file,
+      `${header}${endpoint.replace('/v2/', '/v1/')},8,${keys.p256dh},${keys.auth}\n`,
+    );
+    const args = ['subscriptions', 'import', projectId, file, '--dry-run'];
+    const { output } = await operator.runLocal(args, { typed: '' });
+    expect(stripVTControlCharacters(output)).toContain(
+      '\nWarning: this list of OneSignal has no column notification_types',
+    );
+    expect(await operator.runJson(args)).toMatchObject({
+      list: { warning: expect.stringContaining('notification_types') },
+    });
+  });
+
   it('makes channels of the tags that are named', async () => {
     const tagged = { ...subscriptionJson(), tags: ['Offers', 'plan-gold'] };
     await writeFile(file, JSON.stringify([tagged]));

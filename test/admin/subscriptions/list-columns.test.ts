@@ -92,15 +92,21 @@ describe('OneSignal', () => {
     });
     expect(columns.source).toBe('OneSignal');
     expect(columns.taken).toMatchObject({ endpoint: 'identifier', updatedAt: 'last_active' });
-    expect([...columns.unused]).toEqual(
-      expect.arrayContaining(['id', 'device_type', 'invalid_identifier']),
-    );
+    expect([...columns.unused]).toEqual(['id']);
+    expect(columns.warning).toBeUndefined();
     const { found } = await read(
       csv([row({ tags: '' }), row({ tags: '{}' }), row({ tags: '{' })]),
       ['news'],
     );
     expect(found.map(({ channels }) => channels)).toEqual([undefined, undefined, undefined]);
     expect((await read(csv([row()]))).found[0]!.channels).toBeUndefined();
+  });
+
+  it('without its column of opt-outs warns that these people are imported', async () => {
+    const { notification_types: _, ...asked } = row();
+    const { found, columns } = await read(csv([asked]));
+    expect(found).toHaveLength(1);
+    expect(columns.warning).toMatch(/no column notification_types: .* opted out .*Export again/);
   });
 
   it.each([

@@ -309,13 +309,13 @@ describe('an invocation that has lost its slice', () => {
   });
 });
 
-describe('a project that is deleted meanwhile', () => {
+describe('a project that is deleted or paused meanwhile', () => {
   const successor = { ...project, ref: 'shop-2' as typeof project.ref };
 
   test.each([
     ['is gone', undefined],
     ['was created again', successor],
-  ])('and %s: pushes end within 2 s, and the slice with them', async (_, found) => {
+  ])('%s: pushes end within 2 s, and the slice with them', async (_, found) => {
     let isDeleted = false;
     const projects = { refresh: async () => (isDeleted ? found : project) };
     const setup = deliverySetup({
@@ -330,6 +330,26 @@ describe('a project that is deleted meanwhile', () => {
     expect(setup.stops[0]).toBe(2000);
     expect(setup.pushed()).toHaveLength(2);
     expect(await setup.stored()).toMatchObject({ ended: 'delivered', isRead: false });
+  });
+
+  test('is paused: pushes wait until it is resumed', async () => {
+    let found: typeof project & { pausedAt?: string } = project;
+    const setup = deliverySetup({
+      ...{ audience: recipients(3), chunkMs: 20_000 },
+      overrides: { projects: { refresh: async () => found } },
+    });
+    setup.time.at(startMs + 500, () => {
+      found = { ...project, pausedAt: '2026-11-29T00:00:00Z' };
+    });
+    setup.time.at(startMs + 15_000, () => {
+      found = project;
+    });
+    const running = setup.startSlice();
+    await setup.until(10_000);
+    expect(setup.chunks[0]!.times.pausesAt).toBe(startMs + 4500);
+    await setup.until(17_000);
+    expect(setup.chunks[0]!.times.pausesAt).toBeGreaterThan(startMs + 15_000);
+    await setup.time.until(running);
   });
 
   test('pauses pushes while nobody can read whether it exists', async () => {

@@ -248,6 +248,19 @@ describe('a fault', () => {
     expect(setup.calls).toContain(`not stored: ${throttled.message}`);
   });
 
+  test('of the last write, once, loses no outcome that the request knows', async () => {
+    const setup = deliverySetup();
+    const { slices } = setup.deps;
+    let failures = 1;
+    const write: typeof slices.write = async (key, one, signal) => {
+      if (one.ended && failures-- > 0) throw fault;
+      return slices.write(key, one, signal);
+    };
+    const deps = { ...setup.deps, slices: { ...slices, write } };
+    expect(await setup.send({}, deps)).toMatchObject({ result: { attempted: 3, delivered: 3 } });
+    expect(setup.calls).toContain('delivered');
+  });
+
   test.each([
     ['with', 'order-1', 'Repeat the request with the same Idempotency-Key to send it.'],
     ['without', undefined, 'Try again in a second.'],

@@ -207,11 +207,14 @@ function audienceOf(report: Report, id: string, { item }: SliceVersion) {
     .filter(({ key }) => positionOf(key) >= Math.floor(from));
 }
 
-/** How many its holder has pushed to whose outcome a version of a slice does not have. */
+/**
+ * How many its holder has pushed to whose outcome a version of a slice does not have. What is gone waits until many
+ * pushes are judged.
+ */
 function openOf(report: Report, id: string, { holder, calledAt }: SliceVersion): number {
   const open = attemptsOf(report, id).filter(
-    ({ run, heardAt = Number.POSITIVE_INFINITY, mayBeRepeated }) =>
-      run === holder && (mayBeRepeated || heardAt >= calledAt),
+    ({ run, heardAt = Number.POSITIVE_INFINITY, mayBeRepeated, status = 0 }) =>
+      run === holder && (mayBeRepeated || [404, 410].includes(status) || heardAt >= calledAt),
   );
   return new Set(open.map(({ path }) => path)).size;
 }

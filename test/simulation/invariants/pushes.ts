@@ -168,6 +168,22 @@ function* deletedProjectIsSilent({ world, deletedAt }: Report): Iterable<Verdict
   }
 }
 
+/** While a project is paused, nothing begins, and no push starts. */
+function* pausedProjectIsSilent({ world, pauses }: Report): Iterable<Verdict> {
+  for (const { from, to } of pauses) {
+    const isMeanwhile = (at: number) => from < at && at < to;
+    const begun = world.sends.find(({ at, by }) => by === 1 && isMeanwhile(at));
+    yield verdict(begun === undefined, () => `${begun!.id} has begun while its project is paused`);
+    const late = world.attempts.find(
+      ({ path, startedAt }) => isMeanwhile(startedAt) && !path.startsWith('/successor'),
+    );
+    yield verdict(
+      late === undefined,
+      () => `${late!.path} is pushed to ${late!.startedAt - from} ms after the project was paused`,
+    );
+  }
+}
+
 /** Of the two key pairs of a project, the wrong one is tried once at most. */
 function* keyPairIsFound({ world, scenario }: Report): Iterable<Verdict> {
   const refused = world.attempts.filter(({ isMismatch }) => isMismatch);
@@ -187,5 +203,6 @@ export const pushes = {
   noPushAfterItsTime,
   noPushAfterStop,
   deletedProjectIsSilent,
+  pausedProjectIsSilent,
   keyPairIsFound,
 };

@@ -1,6 +1,7 @@
 import { sendTimeline, sliceTimeline } from '../../../contract/infrastructure/delivery.ts';
 import { isInProgress } from '../../../contract/wire/notification-status.ts';
 import { projectCacheMs } from '../../../lambdas/store/projects.ts';
+import { functionsOf } from '../lambda.ts';
 import {
   attemptsOf,
   callOf,
@@ -15,6 +16,7 @@ import {
   sentAtOf,
   slicesOf,
 } from '../report.ts';
+import type { Call } from '../scenario.ts';
 import type { Report, Response } from '../simulation.ts';
 import { everyone, type SliceFate, type SliceVersion } from '../world.ts';
 import {
@@ -128,15 +130,21 @@ function errorsAreTrue(report: Report): Verdict[] {
   const { world, notifications } = report;
   return report.responses.flatMap((response) => {
     const { call, body, at, startedAfterMs } = response;
-    const { requestId } = call;
+    const { requestId, idempotencyKey } = call;
+    const isSame = (other: Call) =>
+      idempotencyKey !== undefined && other.idempotencyKey === idempotencyKey;
     const { code, message = '' } = body.error ?? {};
     // The first request with its key is another one.
     if (code === undefined || code === 'request_in_progress') return [];
     if (code === 'outcome_unknown') return outcomeIsUnknown(report, response);
     const what = `${requestId}: ${code}`;
-    const isKept = message.includes('but the notification counts');
+    const isKept = message.includes('may count against the month');
+    // Otherwise it speaks of the earlier requests with its key too.
+    const isOfThis = !/nothing was sent/i.test(message);
     const pushed = world.attempts.filter(
-      (attempt) => attempt.requestId === requestId && (!isKept || attempt.startedAt <= at),
+      (attempt) =>
+        (attempt.requestId === requestId && (!isKept || attempt.startedAt <= at)) ||
+        (!isOfThis && attempt.startedAt <= at && isSame(callOf(report, attempt.notificationId))),
     ).length;
     const made = [...world.requestOf].filter(([, by]) => by === requestId).map(([id]) => id);
     const [, run] =
@@ -346,7 +354,8 @@ function repetitionEnds(report: Report): Verdict[] {
       return until === undefined || until < from - 2 * clockDifferenceMs;
     });
     if (others.length === 0 || !isAlone || !isFree) return [];
-    if (world.undisturbedMs([call.requestId], { from, to: at }) < afterMs) {
+    const own = [call.requestId, functionsOf(call.requestId)];
+    if (world.undisturbedMs(own, { from, to: at }) < afterMs) {
       return nothing('a fault took its time');
     }
     return verdict(status !== 409, () => `${call.requestId}: 409, and nobody works on ${id}`);
