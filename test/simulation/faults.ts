@@ -138,6 +138,8 @@ const highestRates = {
   'key pair rotated': 0.5,
   /** The operator removes the subscriptions that were not updated for long. */
   'subscriptions pruned': 0.5,
+  /** The operator counts what the project has stored, and sets its counters. */
+  'project counted': 0.5,
   /** The operator stops what the project sends, and refuses more, for a while or to the end. */
   'project paused': 0.5,
 

@@ -1,6 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { stopRunning } from '../../admin/commands/pause.ts';
 import { projectRegistry } from '../../admin/project-registry.ts';
+import { recount } from '../../admin/recount.ts';
 import { sentNotifications } from '../../admin/sent-notifications.ts';
 import { pruneSubscriptions } from '../../admin/store/all-subscriptions.ts';
 import { removeProject } from '../../admin/store/project-removal.ts';
@@ -51,6 +52,10 @@ export function changeProject(world: World, command: OperatorCommand): Promise<b
         const { ref } = await registry.pause(projectId);
         const sent = sentNotifications(dynamo, tables, ref, clock);
         return stopRunning(sent, (ms) => run.sleep(ms));
+      }
+      case 'recount': {
+        const { sleep } = run;
+        return recount({ dynamo, tables, clock, sleep }, await registry.get(projectId));
       }
       case 'resume':
         return registry.resume(projectId);

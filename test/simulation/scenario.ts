@@ -82,7 +82,7 @@ export type OperatorCommand = { readonly at: number } & (
       readonly monthlySendCap: number | null;
     }
   | { readonly kind: 'drop previous pair'; readonly isRemembered: boolean }
-  | { readonly kind: 'rotate pair' | 'revoke member' | 'pause' | 'resume' }
+  | { readonly kind: 'rotate pair' | 'revoke member' | 'pause' | 'resume' | 'recount' }
   /** Epoch ms. */
   | { readonly kind: 'prune'; readonly before: number }
 );
@@ -267,6 +267,9 @@ function randomCommands(
     ...(faults.occurs('member key revoked')
       ? [{ at: timeIn(world.stream('revocation')), kind: 'revoke member' as const }]
       : []),
+    ...(faults.occurs('project counted')
+      ? [{ at: timeIn(world.stream('count')), kind: 'recount' as const }]
+      : []),
     ...(faults.occurs('project paused') ? pauseAndResume(world.stream('pause')) : []),
     ...(faults.occurs('subscriptions pruned')
       ? [
@@ -367,6 +370,7 @@ function randomCalls(
     const random = world.stream(`sends after: ${kind}`);
     // Pushes correct subscriptions while the command removes them.
     if (kind === 'drop previous pair') meanwhile(at + random.between(-100, 300));
+    if (kind === 'recount') meanwhile(at + random.between(-300, 1000));
     if (kind === 'pause') {
       meanwhile(at + random.between(-5000, 20_000));
       // One that continues an earlier one, as the command begins.

@@ -203,6 +203,7 @@ export class MemoryDatabase {
     );
     return {
       Items: returned.map(({ item }) => ({ ...item })),
+      Count: returned.length,
       LastEvaluatedKey: rest.length > size ? { key: page.at(-1)!.key } : undefined,
     };
   }
