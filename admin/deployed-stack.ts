@@ -155,8 +155,9 @@ export function stackStateOf(status: string | undefined): StackState {
 /** One sentence for each state, and what to do. */
 export const stackAdvice: Readonly<Record<StackState, string>> = {
   absent: `Nothing was created: run ${deployCall}.`,
-  failed: `The first deployment failed. CloudFormation has deleted what it created. Run ${deployCall} again.`,
+  failed: `The first deployment failed. Run ${deployCall} again.`,
   working: 'CloudFormation is still working, also without this command. Try again in some minutes.',
   ready: 'A version runs.',
-  stuck: 'CloudFormation could not undo a failed update: see "Rolling back" in docs/deploy.md.',
+  stuck:
+    'CloudFormation could not finish: see the events of the stack. After a failed update, see "Rolling back" in docs/deploy.md; after a failed deletion, use --destroy again.',
 };

@@ -65,7 +65,7 @@ export interface Recounted {
 /**
  * Counts a project's subscriptions and the notifications of this UTC month, and sets its counters, which may be missing.
  * Meanwhile nobody subscribes or unsubscribes, and no notification begins: 503.
- * @throws {CommandError} if it took too long, or somebody else counts. Then no counter was changed.
+ * @throws {CommandError} if it took too long, or somebody else counts. Then none or one of the counters is set.
  */
 export async function recount(
   deps: RecountDependencies,
@@ -159,7 +159,7 @@ const isClosedByThis =
 function notCounted(projectId: string): CommandError {
   return new CommandError(
     'not_counted',
-    `"${projectId}" was not counted: somebody else counts it, or it took too long. No counter was changed. Try again in a minute.`,
+    `"${projectId}" was not counted as a whole: somebody else counts it, or it took too long. Try again in a minute.`,
   );
 }
 

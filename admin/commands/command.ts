@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { projectIdPattern } from '../../contract/wire/formats.ts';
 import type { AuditEntry } from '../../lambdas/store/audit.ts';
 import type { Confirmation } from '../terminal/ask.ts';
-import { newCommand } from '../terminal/command-line.ts';
+import { newCommand, repeatable } from '../terminal/command-line.ts';
 import { type Paint, type ProgressBar, printable, type Terminal } from '../terminal/terminal.ts';
 import type { Connection } from './connection.ts';
 
@@ -61,9 +61,11 @@ export async function allProjectIds({ registry }: Pick<Context, 'registry'>) {
 
 /** Names one project, and more if it is given again. */
 export function projectsOption(description: string): Option {
-  return new Option('--project <projectId>', description).argParser(
+  const option = new Option('--project <projectId>', description).argParser(
     (id: string, ids: readonly string[] = []) => [...ids, readProjectId(id)],
   );
+  repeatable.add(option);
+  return option;
 }
 
 export const dryRunOption = ['--dry-run', 'print what would happen, and change nothing'] as const;

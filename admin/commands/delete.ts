@@ -15,7 +15,10 @@ export function deleteCommand(runOnStack: RunOnStack): Command {
       runOnStack(async ({ registry, dryRun, print, confirm, withBar }) => {
         const { subscribers } = await registry.usage(projectId);
         if (!dryRun) {
-          const effect = `permanently deletes "${projectId}" and its ${countOf(subscribers, 'subscriber')}`;
+          // What is left of an interrupted removal has no counter.
+          const isWhole = await registry.find(projectId);
+          const what = isWhole ? `its ${countOf(subscribers, 'subscriber')}` : 'what is left of it';
+          const effect = `permanently deletes "${projectId}" and ${what}`;
           await confirm({ effect, expected: projectId, refusal: 'Nothing was deleted.' });
         }
         const removed = await withBar(dryRun ? 'counting' : 'deleting', subscribers, (update) => {

@@ -222,9 +222,11 @@ export function stoppedText(notification: SentNotification, dryRun?: true | unde
   const name = `"${truncate(printable(title), 60)}" (${id})`;
   if (dryRun)
     return `${isInProgress(status) ? 'Would stop' : 'Has ended:'} ${name}. ${outcomeText(notification)}\n`;
-  const what = status === 'stopped' ? `Stopped ${name}` : `${name} had ended`;
+  const isOpen = isInProgress(status);
+  const what =
+    status === 'stopped' ? `Stopped ${name}` : `${name} ${isOpen ? 'is stopping' : 'had ended'}`;
   const size = audienceSize(notification);
-  const got = `${countText(delivered)} of ${countOf(size, 'subscriber')} got it.`;
+  const got = `${countText(delivered)} of ${countOf(size, 'subscriber')} got it${isOpen ? ' so far' : ''}.`;
   if (delivered === 0) return `${what}. ${got}\n`;
   // The service worker shows a message without a tag under its id.
   const correction = `A correction with the tag "${printable(tag ?? id)}" replaces it.`;

@@ -78,10 +78,10 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
           state === 'missing' || (options.addSubscriptions && state !== 'other');
         const total = found.reduce((sum, one) => sum + (isRead(one) ? one.subscribers : 0), 0);
         const restored: RestoredProject[] = [];
-        await withBar(dryRun ? 'reading' : 'restoring', total, async (update) => {
+        const restoring = withBar(dryRun ? 'reading' : 'restoring', total, async (update) => {
           let before = 0;
           for (const one of found) {
-            const restoring = {
+            const how = {
               ...{ newKeys, dryRun: dryRun === true, random: randomBytes },
               addSubscriptions: options.addSubscriptions === true,
               pauses: true,
@@ -89,12 +89,15 @@ export function restoreCommand(runOnStack: RunOnStack): Command {
               sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }),
               onProgress: (read: number) => update(before + read),
             };
-            restored.push(await restoreProject(deps, one, restoring));
+            restored.push(await restoreProject(deps, one, how));
             before += one.subscribers;
           }
         });
-        const json = restored.map((project) => ({ ...project, dryRun }));
-        print(json, restored.map((one) => restoredText(one, context)).join(''));
+        // Also before a failure: new keys are printed only once.
+        await restoring.finally(() => {
+          const json = restored.map((project) => ({ ...project, dryRun }));
+          print(json, restored.map((one) => restoredText(one, context)).join(''));
+        });
         const incomplete = restored.filter(
           ({ project, overCap }) => project === 'other' || overCap > 0,
         );

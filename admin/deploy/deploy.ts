@@ -322,8 +322,8 @@ async function createFirstProject(
     const card = { projectId, applicationServerKey: project.vapidPublicKey, ...keys };
     output.write(`\n${projectCard(card, baseUrl, paintFor(output))}\n`);
   } catch (cause) {
-    const message = `${location.stack} is deployed, without a project: ${(cause as Error).message}`;
-    throw new CommandError('no_project', message, { cause });
+    const message = `${location.stack} is deployed. Looking for a project, or creating the first one, failed: ${(cause as Error).message}`;
+    throw new CommandError('project_failed', message, { cause });
   } finally {
     close();
   }

@@ -1,6 +1,6 @@
 import { DeleteStackCommand, waitUntilStackDeleteComplete } from '@aws-sdk/client-cloudformation';
 import { countOf } from '../../contract/text/text.ts';
-import { deployedStack, stackStateOf } from '../deployed-stack.ts';
+import { deployedStack, stackAdvice, stackStateOf } from '../deployed-stack.ts';
 import { CommandError } from '../errors.ts';
 import type { Conversation } from '../terminal/ask.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -56,8 +56,15 @@ export async function destroy(
   await waitUntilStackDeleteComplete(
     { client: cloudFormation, ...seconds },
     { StackName: name },
-  ).catch(async () => {
-    const { status, reason } = (await stack.status())!;
+  ).catch(async (cause) => {
+    const { status, reason } = (await stack.status()) ?? {};
+    const state = stackStateOf(status);
+    if (state === 'absent') return;
+    // One look at it has failed: that says nothing of the deletion.
+    if (state === 'working') {
+      const message = `${name} is ${status}. ${stackAdvice.working}`;
+      throw new CommandError('stack_not_ready', message, { cause });
+    }
     throw new CommandError(
       'deletion_failed',
       `${name} is ${status}: ${reason} Its events in CloudFormation say more. Then run the command again.`,

@@ -154,7 +154,9 @@ export const checks: Readonly<Record<string, Check>> = {
       return warning('Alarms notify nobody. Set alarmEmail or alarmTopicArn, and deploy again.');
     }
     const topic = await aws.alarmTopic();
-    if (topic === undefined || topic.isConfirmed) return ok('Alarms notify somebody.');
+    if (topic === undefined)
+      return ok('Alarms notify a topic of yours. Who gets its messages was not asked.');
+    if (topic.isConfirmed) return ok('Alarms notify somebody.');
     return problem(
       `Nobody has confirmed AWS's mail, so alarms notify nobody. 48 hours after the deployment AWS forgets the address. Then subscribe it again: aws sns subscribe --protocol email --topic-arn ${topic.arn} --notification-endpoint ADDRESS`,
     );
@@ -251,7 +253,7 @@ export const checks: Readonly<Record<string, Check>> = {
         found.push({ isBad, text });
       }
     }
-    if (found.length === 0) return ok('The latest sends reached their audiences.');
+    if (found.length === 0) return ok('Nothing is wrong with the latest sends.');
     const message = `${found.map(({ text }) => text).join(' ')} See docs/runbook.md.`;
     return found.some(({ isBad }) => isBad) ? problem(message) : warning(message);
   },

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { takenByNpm } from './npm-options.ts';
 import { paintFor, printable, printableJson, type Terminal } from './terminal.ts';
@@ -120,6 +120,9 @@ function withParents(command: Command): readonly Command[] {
   return [command, ...(command.parent ? withParents(command.parent) : [])];
 }
 
+/** Options that may be given again, each time with one value. */
+export const repeatable = new WeakSet<Option>();
+
 /**
  * Refuses an option that is given twice, unless it takes several values, and one whose value is missing or is another
  * option. Commander takes the last value, and the next argument whatever it is.
@@ -128,7 +131,8 @@ function checkValues(command: Command, args: readonly string[]): void {
   for (const option of command.options) {
     let isGiven = false;
     command.on(`option:${option.name()}`, (value: string | undefined) => {
-      if (isGiven && !option.variadic) command.error(`option '${option.flags}' is given twice`);
+      if (isGiven && !option.variadic && !repeatable.has(option))
+        command.error(`option '${option.flags}' is given twice`);
       isGiven = true;
       // One VAPID key in 4,096 starts with two hyphens: `--vapid-private=--…` is valid.
       const isNextOption = value?.startsWith('--') && !args.includes(`${option.long}=${value}`);

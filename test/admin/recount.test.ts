@@ -63,6 +63,18 @@ async function setPart({ ref }: Project, period: string, used: number) {
   );
 }
 
+async function openCounters(project: Project) {
+  for (const { projectRef, period } of await itemsOf(project)) {
+    await database.dynamo.send(
+      new UpdateCommand({
+        TableName: tables().usage,
+        Key: { projectRef, period },
+        UpdateExpression: 'REMOVE cap, closedUntil',
+      }),
+    );
+  }
+}
+
 /** The database's client, with something before each page that is counted. */
 function whenCounting(act: () => Promise<unknown>): DynamoDBDocumentClient {
   const { dynamo } = database;
@@ -204,6 +216,20 @@ test('one that takes longer than its counters are closed changes nothing', async
   });
   await expect(slow).rejects.toMatchObject({ code: 'not_counted' });
   expect(await registry().usage(project.projectId)).not.toMatchObject({ subscribers: 1 });
+});
+
+test('of a count that loses one of its counters, the message does not say that nothing was changed', async () => {
+  const { project } = await projectWith(2, 0);
+  await setPart(project, 'subscribers#0', 70);
+  const dynamo = whenCounting(async () => {
+    const { subscribers } = await registry().usage(project.projectId);
+    // A function opens the counter of sends again, as when it was closed for too long.
+    if (subscribers === 2) await openCounters(project);
+  });
+  const counting = counted(project, { dynamo }).catch((error) => error);
+  expect(await counting).toMatchObject({ code: 'not_counted' });
+  expect((await counting).message).not.toContain('No counter');
+  expect(await registry().usage(project.projectId)).toMatchObject({ subscribers: 2 });
 });
 
 test('the time of a count is estimated from the number of subscribers', () => {

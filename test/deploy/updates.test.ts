@@ -58,6 +58,16 @@ test('an update without changes asks nothing and changes nothing', async () => {
   expect(isExecuted()).toBe(false);
 });
 
+test('an update that may not read the projects does not say that there is none', async () => {
+  const { aws, operator } = account;
+  await operator.run(`${deploy} --yes --project my-shop`);
+  aws.refuse('Scan', 'AccessDeniedException', 'No.');
+  const { code, output } = await operator.run('npm run -s deploy', { answers: [] });
+  expect(output).toContain('Carillon is deployed. Looking for a project, or creating');
+  expect(output).not.toContain('without a project');
+  expect(code).toBe(1);
+});
+
 test('an update is deployed after the operator has seen what it changes', async () => {
   await change('AlarmsSendErrors', (properties) => {
     properties.Threshold = 7;

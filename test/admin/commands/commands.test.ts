@@ -333,6 +333,15 @@ describe('delete', () => {
     expect(await operator.registry.find(projectId)).toBeUndefined();
   });
 
+  it('does not count what is left of an interrupted removal', async () => {
+    const { ref } = await operator.registry.get(projectId);
+    const { dynamo, tables } = operator.database;
+    const Item = { projectId, ref, removed: true };
+    await dynamo.send(new PutCommand({ TableName: tables.PROJECTS_TABLE, Item }));
+    const { messages } = await operator.runLocal(['delete', projectId], { typed: '' });
+    expect(messages).toContain(`This permanently deletes "${projectId}" and what is left of it.`);
+  });
+
   it.each([
     ['the operator types something else', 'yes\n'],
     ['the input ends', ''],

@@ -203,3 +203,31 @@ test('tables that AWS is still restoring are refused', async () => {
     `AWS is still restoring "${usage}". First: carillon tables restore --at ${at}, which waits for all five.`,
   );
 });
+
+test('if one of two projects fails, the new key of the other is printed', async () => {
+  const second = '2026-11-21T08:00:00Z';
+  const names = ['first', 'second'];
+  for (const projectId of names) await operator.registry.create({ projectId, random: randomBytes });
+  const copies = tablesAt(own(), new Date(second));
+  for (const [table, copy] of Object.entries(copies)) {
+    await copyTable(operator.database.dynamo, own()[table as keyof typeof copies], copy);
+  }
+  for (const projectId of names) await operator.registry.remove(projectId);
+  const dynamo = clientWith(async (command: { readonly input: object }) => {
+    const isOfSecond = JSON.stringify(command.input).includes('"second"');
+    if ('TransactItems' in command.input && isOfSecond) throw new Error('The database fails.');
+    return operator.database.dynamo.send(command as never);
+  });
+  const terminal = testTerminal();
+  const args = ['restore', '--at', second, '--project', 'first', '--project', 'second'];
+  const code = await runCarillon([...args, '--new-keys'], terminal, '', async () => {
+    const stateFile = join(operator.directory, 'local.json');
+    return { ...(await connect({ kind: 'local', stateFile })), dynamo };
+  });
+  const { output, messages } = terminal.written();
+  expect({ code, messages }).toMatchObject({
+    code: 1,
+    messages: expect.stringContaining('The database fails.'),
+  });
+  expect(output).toMatch(/^first: project created.*\n {2}Its secret key, .* carillon_sk_/);
+});
