@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, InvalidArgumentError } from 'commander';
-import { countOf, countText } from '../../contract/text/text.ts';
+import { countOf, countText, shellString } from '../../contract/text/text.ts';
 import { limitText } from '../../contract/wording/setting-texts.ts';
+import { programName } from '../calls.ts';
 import { CommandError, keysMissing, ProjectNotFound } from '../errors.ts';
 import { type ProjectFile, projectLines, readProjectFile } from '../project-file.ts';
 import { withNewKeys } from '../project-registry.ts';
@@ -24,7 +25,7 @@ export function exportCommand(runOnStack: RunOnStack): Command {
     .argument('<file>', 'file to write', readFileName)
     .option('--yes', 'replace an existing file without asking')
     .action((projectId: string, file: string) =>
-      runOnStack(async ({ dynamo, tables, settings, print, next, confirm, withBar }) => {
+      runOnStack(async ({ dynamo, tables, settings, print, confirm, withBar }) => {
         const whole = new WholeProjects(dynamo, tables);
         const found = await whole.find(projectId);
         if (found === undefined) throw new ProjectNotFound(projectId);
@@ -47,7 +48,7 @@ export function exportCommand(runOnStack: RunOnStack): Command {
         print(
           { projectId, file, exported },
           `Exported "${projectId}" with ${countOf(exported, 'subscription')} to ${printable(file)}.\n` +
-            `It contains private keys. On the other stack:\n\n  ${next(`import ${file}`)}\n`,
+            `It contains private keys. On the other stack:\n\n  ${programName} import ${shellString(file)} --stack <its name>\n`,
         );
 
         /** @throws {CommandError} after the last line if the project has changed since the first one. */

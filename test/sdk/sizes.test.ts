@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { transform } from 'esbuild';
 import { type BundledFile, bundleSdk, type entryPoints } from '../../sdk/build/bundle.ts';
 
 /** Bytes of each bundle after `gzip -9`. */
@@ -40,5 +42,21 @@ test('the SDK contains no code of npm packages', () => {
     if (!name.endsWith('.map')) continue;
     const { sources } = JSON.parse(Buffer.from(contents).toString()) as { sources: string[] };
     expect(sources.filter((source) => source.includes('node_modules'))).toEqual([]);
+  }
+});
+
+test('the oldest browsers that docs/sdk.md names have the syntax of every bundle', async () => {
+  const text = readFileSync('docs/sdk.md', 'utf8');
+  const oldest = {
+    chrome: /Chromium (\d+)/,
+    firefox: /Firefox \| (\d+)/,
+    safari: /Safari (\d+) and/,
+  };
+  const target = Object.entries(oldest).map(([name, version]) => name + version.exec(text)![1]);
+  for (const file of Object.keys(limits).filter((name) => name !== 'carillon-server.mjs')) {
+    const source = contentsOf(file).toString();
+    // esbuild writes what a target lacks in another way, or fails.
+    const { code } = await transform(source, { target });
+    expect(code).toBe((await transform(source, { target: 'esnext' })).code);
   }
 });

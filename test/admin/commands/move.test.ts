@@ -48,6 +48,12 @@ test('the items of a project come out of a file as they went in', async () => {
   expect(read.count).toBe(2);
 });
 
+test('an export names the call for another stack, not for its own', async () => {
+  const { output } = await run('export', projectId, file);
+  expect(output).toContain(`import '${file}' --stack <its name>\n`);
+  expect(output).not.toContain('--local');
+});
+
 test('an import says how old the file is, whose keys it has, and which limits differ here', async () => {
   const lines = await exportLines();
   await operator.registry.invite(projectId, { name: 'Ann', role: 'viewer', random: randomBytes });
