@@ -7,7 +7,6 @@ import {
   rateLimitsOf,
   type SetSettings,
   settingNames,
-  settingOf,
   withDefaults,
 } from '../../contract/wire/project.ts';
 import type { AudienceCounts } from '../../contract/wire/project-result.ts';
@@ -155,7 +154,7 @@ export function projectText(
   const until = (time: string | undefined) => time && formatTime(time);
   const { previousKeySubscribers } = usage;
   const fields: readonly (readonly [label: string, value: string | undefined])[] = [
-    ...settingLines(settings),
+    ...settingLines(settings, limits),
     ['Application server key', project.applicationServerKey],
     ['Previous application server key', project.previousApplicationServerKey],
     [
@@ -193,11 +192,14 @@ function pushServiceFields({ subscribers, sample }: ShownUsage) {
   });
 }
 
-/** The settings but for limits, which are printed with the usage. */
-function settingLines(settings: SetSettings): readonly (readonly [string, string])[] {
+/** The settings but for these limits, which are printed with the usage. */
+function settingLines(
+  settings: SetSettings,
+  limits: EffectiveLimits,
+): readonly (readonly [string, string])[] {
   return settingNames.flatMap((name) => {
     const value = settings[name];
-    if (value === undefined || settingOf(name).kind === 'limit') return [];
+    if (value === undefined || name in limits) return [];
     return [[settingTexts[name].label, printable(settingText(name, value))]];
   });
 }

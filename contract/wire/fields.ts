@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import type { Issue } from './errors.ts';
 import {
+  canonicalTag,
   channelPattern,
   hasVisibleCharacter,
   idempotencyKeyPattern,
   projectIdPattern,
 } from './formats.ts';
-import { canonicalTag } from './languages.ts';
 import { limits } from './limits.ts';
 
 /** The message for a value of the wrong type, or for a missing one. */

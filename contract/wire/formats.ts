@@ -28,3 +28,12 @@ export const identityKeyPattern = /^carillon_id_[A-Za-z0-9_-]{43}$/;
 export function hasVisibleCharacter(text: string): boolean {
   return /[^\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text);
 }
+
+/** A language tag (BCP 47) as `Intl` writes it, such as `pt-BR` for `pt-br`; undefined for a text that is no tag. */
+export function canonicalTag(text: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(text)[0];
+  } catch {
+    return undefined;
+  }
+}

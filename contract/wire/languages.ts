@@ -3,19 +3,10 @@ import type { Translation } from './send-fields.ts';
 
 /** Language tags (BCP 47), and which translation a reader gets: Lookup of RFC 4647 §3.4. */
 
-/** A tag as `Intl` writes it, such as `pt-BR` for `pt-br`; undefined for a text that is no tag. */
-export function canonicalTag(text: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(text)[0];
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * The tags under which a reader's language is looked up, from the longest to the shortest: `zh-Hant-TW`, `zh-Hant` and
  * `zh` for `zh-TW`.
- * @param locale as {@link canonicalTag}.
+ * @param locale as `canonicalTag`.
  */
 export function lookupTags(locale: string): readonly string[] {
   return truncations(comparable(withScript(locale)));
@@ -23,7 +14,7 @@ export function lookupTags(locale: string): readonly string[] {
 
 /**
  * A sender's tag as {@link lookupTags} spells it. `zh` alone is for all scripts.
- * @param tag as {@link canonicalTag}.
+ * @param tag as `canonicalTag`.
  */
 export function lookupTag(tag: string): string {
   return comparable(new Intl.Locale(tag).region === undefined ? tag : withScript(tag));

@@ -245,14 +245,14 @@ async function cancel(
   const { call, notification, slices, endsAt } = sending;
   const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
     whileTimeIsLeft(deps, endsAt, attempt);
-  let outcome: Awaited<ReturnType<typeof deps.sends.cancel>>;
+  let isUndone: boolean;
   try {
-    outcome = await retried((signal) => deps.sends.cancel(notification, call.requestId, signal));
+    isUndone = await retried((signal) => deps.sends.cancel(notification, call.requestId, signal));
   } catch (failure) {
     deps.observe.cancelFailed(slices[0]!, failure);
     throw mayHaveBegun ? outcomeUnknown(sending) : notSent(error, kept(sending));
   }
-  if (outcome === 'cancelled') throw notSent(error, undone);
+  if (isUndone) throw notSent(error, undone);
   const numbers = slices.map(({ slice }) => slice);
   const states = await retried((signal) =>
     deps.slices.find(notification.id, numbers, signal),

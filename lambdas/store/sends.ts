@@ -121,18 +121,17 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
      * Undoes {@link begin} for a send that has attempted nobody, also if the response of `begin` was lost: afterwards
      * it has not happened, and cannot happen later. Idempotent. Does nothing for a project that was deleted meanwhile.
      * @param by the request that owns the send.
-     * @returns `stopped`: the notification was stopped meanwhile. `taken`: another invocation has it, and may have
-     *   pushed. In both cases it is kept.
+     * @returns false if it is kept: it was stopped meanwhile, or another invocation has it, and may have pushed.
      */
     async cancel(
       notification: NewNotification,
       by: string,
       signal?: AbortSignal,
-    ): Promise<'cancelled' | 'stopped' | 'taken'> {
+    ): Promise<boolean> {
       for (;;) {
         const outcome = await undo(notification, by, signal);
-        if (outcome !== 'missing') return outcome;
-        if (await preventBegin(notification, signal)) return 'cancelled';
+        if (outcome !== 'missing') return outcome === 'undone';
+        if (await preventBegin(notification, signal)) return true;
       }
     },
 
@@ -271,7 +270,7 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     notification: NewNotification,
     by: string,
     abortSignal: AbortSignal | undefined,
-  ): Promise<'cancelled' | 'missing' | 'stopped' | 'taken'> {
+  ): Promise<'undone' | 'missing' | 'kept'> {
     const { project, keyed, id, division } = notification;
     const unit = giveBackUnits(monthOf(notification), notificationPart(id), 1);
     const close = Array.from({ length: division.slices }, (_, slice) => ({
@@ -291,16 +290,15 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
         }),
         { abortSignal },
       );
-      return 'cancelled';
+      return 'undone';
     } catch (error) {
       const [record, month, ...others] = cancellationReasons(error);
-      const slices = others.slice(0, division.slices);
       if (conditionFailed(record)) return 'missing';
-      if (slices.some(({ Item }) => Item?.stoppedAt !== undefined)) return 'stopped';
-      if (slices.some(conditionFailed)) return 'taken';
+      if (others.slice(0, division.slices).some(conditionFailed)) return 'kept';
       // The project is being removed.
-      if (conditionFailed(month)) return 'cancelled';
-      if (others.some(conditionFailed)) return 'taken';
+      if (conditionFailed(month)) return 'undone';
+      // Another request owns it.
+      if (others.some(conditionFailed)) return 'kept';
       throw error;
     }
   }

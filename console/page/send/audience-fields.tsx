@@ -12,8 +12,8 @@ import {
 } from '@mantine/core';
 import { useState } from 'react';
 import { countOf, countText } from '../../../contract/text/text.ts';
-import { channelPattern } from '../../../contract/wire/formats.ts';
-import { canonicalTag, lookupTag } from '../../../contract/wire/languages.ts';
+import { canonicalTag, channelPattern } from '../../../contract/wire/formats.ts';
+import { lookupTag } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import {
   type AudienceCounts,

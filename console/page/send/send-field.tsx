@@ -11,7 +11,8 @@ import {
 import { createContext, type ReactNode, useContext, useRef } from 'react';
 import { countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
-import { canonicalTag, lookupTag } from '../../../contract/wire/languages.ts';
+import { canonicalTag } from '../../../contract/wire/formats.ts';
+import { lookupTag } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import { byCount } from '../../../contract/wire/project-result.ts';
 import type { FieldName } from '../../../contract/wire/send-fields.ts';

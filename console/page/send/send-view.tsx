@@ -18,7 +18,8 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 're
 import { sliceSizes } from '../../../contract/infrastructure/delivery.ts';
 import { countOf, countText } from '../../../contract/text/text.ts';
 import type { Issue } from '../../../contract/wire/errors.ts';
-import { canonicalTag, languagesOf } from '../../../contract/wire/languages.ts';
+import { canonicalTag } from '../../../contract/wire/formats.ts';
+import { languagesOf } from '../../../contract/wire/languages.ts';
 import { limits } from '../../../contract/wire/limits.ts';
 import type { NotificationList, SendRequest } from '../../../contract/wire/notification.ts';
 import { rendered, type Values } from '../../../contract/wire/placeholders.ts';
