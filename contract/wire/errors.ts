@@ -27,7 +27,7 @@ export const errorTable = {
   },
   subscriber_cap_reached: {
     status: 403,
-    meaning: 'The project already has as many subscribers as its plan allows.',
+    meaning: 'The project already has as many subscribers as its cap allows.',
   },
   user_id_signature_required: {
     status: 403,

@@ -62,7 +62,7 @@ export async function subscribe(
     case 'cap_reached':
       throw new ServiceError(
         'subscriber_cap_reached',
-        `The project already has ${cap} subscribers, the most that its plan allows.`,
+        `The project has reached its subscriber cap, ${cap}; its operator can raise it.`,
       );
     case 'project_gone':
       throw projectGone();

@@ -98,7 +98,7 @@ function named(source: string, sourceMap: string): { readonly code: string; read
   const { error, code, map } = minify(source, {
     module: true,
     // Reading `sessionStorage` has an effect: it throws.
-    compress: { passes: 5, pure_getters: false, inline: false, hoist_vars: true },
+    compress: { passes: 5, pure_getters: false, inline: 1, hoist_vars: true, unsafe: true },
     output: { preamble: banner },
     sourceMap: { content: JSON.parse(sourceMap), includeSources: true },
   });

@@ -74,8 +74,8 @@ export interface CarillonClient {
   /**
    * Removes the subscription from the browser, then from the service. User id and channels are those of `init()` again.
    * @returns whether there was a subscription.
-   * @throws {CarillonError} if the request to the service failed. The browser is unsubscribed by
-   *   then, and the next send removes the subscription from the service.
+   * @throws {CarillonError} if one of them failed, or if the browser cannot store that the visitor has left: a later page
+   *   view would then subscribe it again. One that the browser has ended is removed from the service by the next send.
    */
   unsubscribe(): Promise<boolean>;
   /** The browser's subscription to this project, or null. */

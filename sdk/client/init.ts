@@ -55,7 +55,7 @@ import {
  * @throws {CarillonError} `invalid_options`.
  */
 export function init(options: CarillonOptions): CarillonClient {
-  if (!globalThis.document) throw new CarillonError('invalid_options', 'init() needs a browser.');
+  if (!globalThis.document) throw new CarillonError('invalid_options', 'Needs a browser.');
   const settings = readOptions(options, document.baseURI, location.origin, [
     document.documentElement.lang,
     navigator.language,
@@ -74,7 +74,8 @@ export function init(options: CarillonOptions): CarillonClient {
   let chosen: SignedChoice['channels'];
   /** Ends the wait for an answer to the browser's question. */
   let endQuestion = () => {};
-  let lastState: Promise<unknown> = Promise.resolve();
+  const changesInTurn = inTurn<void>();
+  const statesInTurn = inTurn<PushState>();
 
   /** What the browser has at the scope, and what the SDK has stored. */
   async function look(): Promise<Found> {
@@ -151,8 +152,11 @@ export function init(options: CarillonOptions): CarillonClient {
       // Another tab may have registered the browser meanwhile, or unsubscribed it.
       const earlier = await readRegistration(scope).catch(() => stored);
       const due = dueRegistration(earlier, endpoint);
-      if (renewal && earlier === null) await endSubscription(subscription);
-      else if (due) {
+      if (renewal && earlier === null) {
+        await endSubscription(subscription);
+        return undefined;
+      }
+      if (due) {
         await registerSubscription(
           scope,
           { ...project, ...due, worker },
@@ -181,10 +185,13 @@ export function init(options: CarillonOptions): CarillonClient {
   /** Registers a change, and keeps it for this page. If it is refused, all is as before. */
   async function change(given: SubscribeOptions): Promise<void> {
     const changed = readChoice(given);
-    const [, stored] = await look();
-    // Any other change is registered by init(), in the background.
-    if (isChanged(stored?.choice, changed)) await register(requestInteractively, changed);
-    say(changed);
+    // What an earlier call has not yet registered would look as if it were not there.
+    return changesInTurn(async () => {
+      const [, stored] = await look();
+      // Any other change is registered by init(), in the background.
+      if (isChanged(stored?.choice, changed)) await register(requestInteractively, changed);
+      say(changed);
+    });
   }
 
   /** Tells the page if a worker that is not Carillon's gets the pushes. */
@@ -245,10 +252,10 @@ export function init(options: CarillonOptions): CarillonClient {
 
   const members = {
     state(): Promise<PushState> {
-      // One after another, because an older one that is told later would replace the newer one.
-      const state = lastState.then(async () => {
+      // An older one that is told later would replace the newer one.
+      return statesInTurn(async () => {
         const [usable, stored] = await look().catch((): Found => []);
-        const [kind] = reason ? (['none'] as const) : await worker(stored);
+        const [kind] = await worker(stored);
         const permission = await members.permission();
         const subscribed =
           Boolean(usable) &&
@@ -266,8 +273,6 @@ export function init(options: CarillonOptions): CarillonClient {
           channels: channels ?? [],
         };
       });
-      lastState = state;
-      return state;
     },
 
     async permission(): Promise<PushState['permission']> {
@@ -292,13 +297,11 @@ export function init(options: CarillonOptions): CarillonClient {
           }),
         ]);
       }
-      if (Notification.permission === 'denied') {
-        throw new CarillonError(
-          'permission_denied',
-          'Allow notifications in the browser settings.',
-        );
+      const { permission } = Notification;
+      if (permission === 'denied') {
+        throw new CarillonError('permission_denied', 'Allow notifications in the browser.');
       }
-      if (Notification.permission === 'default') {
+      if (permission === 'default') {
         throw new CarillonError('permission_dismissed', 'Ask again.');
       }
       say(choice);
@@ -306,16 +309,17 @@ export function init(options: CarillonOptions): CarillonClient {
     },
 
     async unsubscribe() {
-      if (reason) return false;
       return withLock(async () => {
         const [usable, stored] = await look();
         const removed = stored ?? usable;
         if (!removed) return false;
         chosen = undefined;
-        await forget(scope, usable);
+        const failure = await forget(scope, usable);
         // The page knows the newest address.
         const address = { ...project, projectId: (stored ?? project).projectId };
         await deleteSubscription(address, removed.endpoint, requestInteractively);
+        // What is still stored would subscribe the browser again.
+        if (failure) throw failure;
         return true;
       });
     },
@@ -380,6 +384,14 @@ export function init(options: CarillonOptions): CarillonClient {
       listeners.add(entry);
       return () => listeners.delete(entry);
     },
+  };
+}
+
+/** Runs works one after another. */
+function inTurn<Result>(last: Promise<unknown> = Promise.resolve()) {
+  return (work: () => Promise<Result>) => {
+    last = last.then(work, work);
+    return last as Promise<Result>;
   };
 }
 

@@ -54,14 +54,14 @@ export async function askWorker(
   const isAsked = active && !(newer && timeoutMs < lastAnswerTimeoutMs);
   const answer = isAsked
     ? await ask<VersionAnswer>(timeoutMs, active, versionQuestion)
-    : await timing.wait(timeoutMs);
-  if (Object(answer).version) heard.add(active!.scriptURL);
+    : ((await timing.wait(timeoutMs)) as undefined);
+  if (answer?.version) heard.add(active!.scriptURL);
   return askWorker(scope, heard, timeoutMs * 2);
 }
 
 /** What is wrong with a worker that does not answer as Carillon's. */
 export const otherWorkerText = (scope: string, other: string) =>
-  `${scope} has the service worker ${other}. It does not answer as Carillon's: import carillon-sw.js there, or see check().`;
+  `${scope} has the service worker ${other}. It does not answer as Carillon's: import carillon-sw.js, or see check().`;
 
 /**
  * Registers the service worker, and returns the browser's subscription as {@link subscribeBrowser} does, with the
@@ -103,7 +103,7 @@ export async function subscribePage(
       // the tabs of another one are closed is not waited for.
       while (!registration.active) {
         signal.throwIfAborted();
-        if (!workersOf(registration)[0]) throw new Error('its installation failed');
+        if (!workersOf(registration)[0]) throw new Error('installation failed');
         await timing.wait(pollMs);
       }
       return registration;
@@ -121,7 +121,7 @@ export async function subscribePage(
   } catch (error) {
     if (!wasInstalled || (await findRegistration(scope))) throw error;
   }
-  if (!file || isRepeated) throw failed(`A script of this page unregisters ${file || current}.`);
+  if (!file || isRepeated) throw failed(`This page unregisters ${current}.`);
   return subscribePage(settings, undefined, true);
 }
 

@@ -60,7 +60,9 @@ export async function registerSubscription(
     return post(registered);
   });
   const stored = { ...registration, choice: registered, endpoint, registeredAt: timing.now() };
-  await storeRegistration(scope, stored, earlier);
+  const failure = await storeRegistration(scope, stored, earlier);
+  // The earlier one is still stored, and would be registered again.
+  if (failure && earlier !== undefined) throw failure;
   if (isReplaced || isChanged(earlier?.choice, registered)) announce(scope);
   // One that differs only in its `baseUrl` stays: both may be addresses of the same service.
   if (isOfOtherProject) {
@@ -72,14 +74,16 @@ export async function registerSubscription(
 /**
  * Erases all that is stored of the scope but "not now", and ends its subscription.
  * @param subscription null: the browser's is of another sender, and stays.
+ * @returns why the entries or the subscription stay, if they do.
  */
 export async function forget(
   scope: string,
   subscription: PushSubscription | null | undefined,
-): Promise<void> {
-  await eraseEntries(scope);
-  if (subscription) await endSubscription(subscription);
+): Promise<unknown> {
+  const failure = await eraseEntries(scope);
+  const ending = subscription && (await endSubscription(subscription).catch((error) => error));
   announce(scope);
+  return failure ?? ending;
 }
 
 /**

@@ -4,7 +4,7 @@ import { within } from './timing.ts';
 /**
  * Storage that pages and service worker share. It is IndexedDB and not a cache, because many sites'
  * workers delete caches that they did not create. A read rejects if the browser denies storage, or does not answer in
- * time; a write is then lost.
+ * time; a write resolves to the failure.
  */
 const database = 'carillon';
 const objectStore = 'entries';
@@ -102,7 +102,7 @@ export function read<Value>(key: string): Promise<Value | undefined> {
 }
 
 function write(work: (store: IDBObjectStore) => undefined): Promise<unknown> {
-  return transact<never>(work, 'readwrite').catch(() => {});
+  return transact<never>(work, 'readwrite').catch((failure) => failure);
 }
 
 /** A healthy database takes less than a second, also on a slow phone. */
@@ -176,7 +176,7 @@ export function isDue(
   wanted: Partial<Registration & SignedChoice>,
   now: number,
 ): boolean {
-  const ageMs = now - Number(stored?.registeredAt);
+  const ageMs = now - (stored?.registeredAt as number);
   return !(ageMs >= 0 && ageMs <= dayMs) || isChanged({ ...stored, ...stored?.choice }, wanted);
 }
 

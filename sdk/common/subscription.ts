@@ -46,14 +46,13 @@ export function subscribeBrowser(manager: PushManager, key: string): Promise<Pus
     await subscription?.unsubscribe();
     throw new Error('no endpoint; update it.');
   };
-  // The first call fails while the browser is still connecting to its push service.
-  const retry = () => timing.wait(subscribeRetryPauseMs).then(attempt);
   return within(subscribeTimeoutMs, async () => {
     const current = await manager.getSubscription();
     if (current && isUsable(current, key)) return current;
     // A service worker has at most one subscription, and `subscribe()` rejects another key until it ends.
     await current?.unsubscribe();
-    return attempt().catch(retry);
+    // The first call fails while the browser is still connecting to its push service.
+    return attempt().catch(() => timing.wait(subscribeRetryPauseMs).then(attempt));
   });
 }
 

@@ -175,6 +175,52 @@ describeInBrowsers('what a visitor has chosen', (session: BrowserSession) => {
     expect(await registered(project)).toEqual({ userId: 'ada', channels: ['weather'] });
   });
 
+  test('of two calls at once, the later one counts', async () => {
+    const { project, site } = await session.newSite();
+    const page = await view(site);
+    await page.evaluate(() => push.subscribe({ userId: 'ada', channels: [] }).then(() => {}));
+    await page.evaluate(async () => {
+      await Promise.all([push.setChannels(['news']), push.setChannels([])]);
+      await Promise.all([push.identify(null), push.identify('ada')]);
+    });
+    expect(await stateOf(page)).toEqual({ userId: 'ada', channels: [] });
+    expect(await registered(project)).toEqual({ userId: 'ada', channels: [] });
+  });
+
+  describe('while what the browser has stored cannot be changed', () => {
+    const fillDisk = () => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      };
+    };
+
+    test('unsubscribe() rejects, because a later view would subscribe the browser again', async () => {
+      const { project, site } = await session.newSite();
+      const page = await view(site);
+      await page.evaluate(() => push.subscribe().then(() => {}));
+      await page.evaluate(fillDisk);
+      const unsubscribing = page.evaluate(() =>
+        push.unsubscribe().then(String, ({ code }) => code),
+      );
+      expect(await unsubscribing).toBe('browser_failed');
+      expect(await session.stack.subscriptions(project)).toEqual([]);
+    });
+
+    test('a log-out rejects, because a later view would log in again', async () => {
+      const { site } = await session.newSite();
+      const page = await view(site);
+      await page.evaluate(() => push.subscribe({ userId: 'ada' }).then(() => {}));
+      await page.evaluate(fillDisk);
+      const leaving = page.evaluate(() =>
+        push.identify(null).then(
+          () => 'done',
+          ({ code }) => code,
+        ),
+      );
+      expect(await leaving).toBe('browser_failed');
+    });
+  });
+
   describe('when nothing is stored', () => {
     const erasures = {
       'because a log-out deletes all databases': eraseStorage,

@@ -54,11 +54,39 @@ describeWithSdk('subscriptions of the SDK in Firefox', (session) => {
       return push.unsubscribe().then(String, ({ code }) => code);
     });
     expect(ended).toBe('browser_failed');
-    const before = await session.stack.subscriptions(project);
+    expect(await session.stack.subscriptions(project)).toEqual([]);
     const { page } = await session.open(`${site.origin}/`);
     await page.evaluate(registrationSettled);
     await page.evaluate(() => push.setChannels(['news']));
-    expect(await session.stack.subscriptions(project)).toEqual(before);
+    expect(await session.stack.subscriptions(project)).toEqual([]);
+  });
+
+  test('a renewal gives the page no subscription that another tab has ended meanwhile', async () => {
+    const { project, site } = await session.newSite();
+    const tab = await session.open(`${site.origin}/`);
+    const renewed = await tab.page.evaluate(async () => {
+      await push.ready;
+      const { subscribe } = PushManager.prototype;
+      PushManager.prototype.subscribe = async function (options) {
+        const subscription = await subscribe.call(this, options);
+        // As `unsubscribe()` in another tab leaves it.
+        await new Promise<void>((resolve) => {
+          const opening = indexedDB.open('carillon', 1);
+          opening.onupgradeneeded = () => opening.result.createObjectStore('entries');
+          opening.onsuccess = () => {
+            const transaction = opening.result.transaction('entries', 'readwrite');
+            transaction.objectStore('entries').put(null, `${location.origin}/`);
+            transaction.oncomplete = () => resolve();
+            opening.result.close();
+          };
+        });
+        return subscription;
+      };
+      return (await push.subscribe({ renewal: true })) === undefined;
+    });
+    expect(renewed).toBe(true);
+    expect(await tab.endpoint()).toBeUndefined();
+    expect(await session.stack.subscriptions(project)).toEqual([]);
   });
 
   test('the next send removes a subscription that ended only in the browser', async () => {

@@ -281,6 +281,7 @@ function presence(isRequired: boolean, ofRequest: boolean): string {
 function typeOf({ type, items, anyOf, $ref, const: constant }: JsonSchema): string {
   if (anyOf !== undefined) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (type === 'array') return `array of ${plural(typeOf(items!))}`;
+  if (Array.isArray(type)) return type.join(' or ');
   return type ?? ($ref === undefined ? typeof constant : 'object');
 }
 

@@ -93,7 +93,7 @@ export function component<Schema extends z.ZodMiniObject, const Given extends Fi
 export interface JsonSchema {
   readonly $ref?: string;
   readonly description?: string;
-  readonly type?: string;
+  readonly type?: string | string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
