@@ -67,7 +67,7 @@ export class SliceDelivery {
   readonly #lease: Lease;
   /** Whether no other invocation of Lambda continues the slice. */
   readonly #isLast: boolean;
-  /** Whom it has claimed and not started in the end. */
+  /** Who is claimed in the end, and comes after the last push that was sent. */
   #untaken: Untaken = new Map();
   #isStored = false;
   /** The first chunk, if that is being read already. */
