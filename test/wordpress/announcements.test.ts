@@ -1,4 +1,5 @@
 import { useService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 import type { Fault } from '../reliability/fixtures/faulty-gateway.ts';
 import { type AnnouncedSite, announcedSite, phpOf } from './fixtures/announced-site.ts';
 import { builtPlugin } from './fixtures/built-plugin.ts';
@@ -266,12 +267,19 @@ describeWithWordPress('the plugin for WordPress', () => {
         $sport = wp_create_category('Sport'); $football = wp_create_category('Football', $sport);
         Carillon\\change_settings(['categories' => [$sport]]);
         return [$sport, $football, wp_create_category('Other')];`);
-      await publish({ post_category: [football] });
+      const first = await publish({ post_category: [football] });
       const id = await publish({ post_category: [other] });
       await announced.runEvents();
       const bodies = announced.sends().map(({ body }) => JSON.parse(body));
       expect(bodies).toMatchObject([{ channels: [`category-${sport}`] }]);
       expect((await announced.view(id)).text).toContain('none of its categories');
+      // The site has a subscriber, who has not chosen it.
+      const text = await until('the counts', async () => {
+        await announced.runEvents();
+        const view = await announced.view(first);
+        return view.busy ? undefined : view.text;
+      });
+      expect(text).toBe('Announced, but nobody is subscribed to it yet.');
     });
 
     test('goes to readers of its language, with a plugin that has the languages of posts', async () => {
@@ -359,7 +367,9 @@ describeWithWordPress('the plugin for WordPress', () => {
       ]);
       const id = await publish();
       await announced.runEvents();
-      expect((await announced.view(id)).text).toMatch(/^Not announced yet\. .* does not respond/);
+      expect((await announced.view(id)).text).toMatch(
+        /^It may have been announced\. .* does not respond/,
+      );
       await announced.runEvents();
       const pause = `return wp_next_scheduled('carillon_attempt', [${id}]) - time();`;
       expect(await site.php(pause)).toBeGreaterThan(290);
@@ -369,6 +379,25 @@ describeWithWordPress('the plugin for WordPress', () => {
         .sends()
         .map(({ headers, body }) => [headers['idempotency-key'], body]);
       expect(sends).toEqual(Array(4).fill(sends[0]));
+    });
+
+    test('what a lost response may have announced is not said to be not announced', async () => {
+      await outage(['response lost', { code: 'unauthorized' }]);
+      const id = await publish();
+      await announced.runEvents();
+      await announced.runEvents();
+      const { text, button } = await announced.view(id);
+      expect(text).toMatch(/^It may have been announced\. .* does not accept this key/);
+      expect(button).toBe('Announce again');
+    });
+
+    test('a post that gets a password after a lost response may have been announced', async () => {
+      await outage(['response lost']);
+      const id = await publish();
+      await announced.runEvents();
+      await update(id, { post_password: 'secret' });
+      await announced.runEvents();
+      expect((await announced.view(id)).text).toContain('An attempt before may have announced it.');
     });
 
     test.each<[string, object]>([

@@ -11,7 +11,7 @@ const ATTEMPT = 'carillon_attempt';
  * - `state`: `waiting` to be sent, `sending`, `sent`, `failed`, or `none`; `reason`, with `none`: a key of reasons().
  * - `number` of the announcement, from 1; `since`: when it was queued; `visibility` of the post then; `by_hand`.
  * - `key`, `body` of the request. Repetitions send both unchanged, so that it is sent once.
- * - `failures`: number of failed attempts; `message` of the last one; `id`, `counts` of the notification.
+ * - `failures`: number of failed attempts; `message` of the last one; `unclear` if one of them may have sent it; `id`, `counts` of the notification.
  */
 const RECORD = '_carillon';
 
@@ -174,7 +174,8 @@ function send(array $record): array {
     if (in_array($response['status'], [201, 202], true) && isset($response['body']['id'])) {
         return delivered(['id' => $response['body']['id'], 'since' => time()] + $record, $response['body']);
     }
-    $record = ['failures' => $record['failures'] + 1, 'message' => explain($response)] + $record;
+    $unclear = is_unclear($response) ? ['unclear' => true] : [];
+    $record = ['failures' => $record['failures'] + 1, 'message' => explain($response)] + $unclear + $record;
     $pause = max($response['retryAfter'], min(HOUR_IN_SECONDS, 30 * 2 ** $record['failures']));
     return is_transient($response) ? [$record, $pause] : [['state' => 'failed'] + $record, null];
 }

@@ -22,22 +22,24 @@ function reasons(): array {
 function status_text(\WP_Post $post): string {
     $record = record($post->ID);
     $due = wp_next_scheduled(ATTEMPT, [$post->ID]);
+    $is_unclear = isset($record['unclear']);
     switch ($record['state']) {
         case 'waiting':
             if (!$due || $record['failures'] === 0) {
                 return $due ? __('Waiting for WordPress’s cron, which sends it.', 'carillon') : __('Not announced: WordPress has lost the cron event for it.', 'carillon');
             }
             /* translators: 1: what went wrong, 2: time */
-            return sprintf(__('Not announced yet. %1$s The next attempt is at %2$s.', 'carillon'), $record['message'], wp_date(get_option('time_format'), $due));
+            $text = $is_unclear ? __('It may have been announced. %1$s The next attempt is at %2$s.', 'carillon') : __('Not announced yet. %1$s The next attempt is at %2$s.', 'carillon');
+            return sprintf($text, $record['message'], wp_date(get_option('time_format'), $due));
         case 'sending':
             return __('It is being delivered.', 'carillon');
         case 'sent':
             return sent_text($record['counts']);
         case 'failed':
             /* translators: %s: what went wrong */
-            return sprintf(__('Not announced. %s', 'carillon'), $record['message']);
+            return sprintf($is_unclear ? __('It may have been announced. %s', 'carillon') : __('Not announced. %s', 'carillon'), $record['message']);
         case 'none':
-            return reasons()[$record['reason']];
+            return reasons()[$record['reason']] . ($is_unclear ? ' ' . __('An attempt before may have announced it.', 'carillon') : '');
     }
     if (!is_configured()) {
         return __('Carillon is not set up: see Settings, Carillon.', 'carillon');
@@ -55,7 +57,7 @@ function sent_text(array $counts): string {
     }
     $others = $counts['failed'] + ($counts['unreached'] ?? 0);
     if ($counts['attempted'] + $others === 0) {
-        return __('Announced, but nobody is subscribed yet.', 'carillon');
+        return __('Announced, but nobody is subscribed to it yet.', 'carillon');
     }
     /* translators: %s: number of browsers */
     $text = sprintf(__('Announced to %s.', 'carillon'), number_format_i18n($counts['delivered']));
@@ -69,10 +71,11 @@ function may_announce(\WP_Post $post): bool {
 
 /** What the editor shows: `off` (the choice), `text`, whether it is `busy`, and the text of a `button` or none. */
 function editor_view(\WP_Post $post): array {
-    $state = record($post->ID)['state'];
+    $record = record($post->ID);
+    $state = $record['state'];
     $is_busy = in_array($state, ['waiting', 'sending'], true) && wp_next_scheduled(ATTEMPT, [$post->ID]);
     $has_button = !$is_busy && is_configured() && in_array($post->post_status, ['publish', 'private'], true) && may_announce($post);
-    $button = $state === 'sent' ? __('Announce again', 'carillon') : __('Announce now', 'carillon');
+    $button = $state === 'sent' || isset($record['unclear']) ? __('Announce again', 'carillon') : __('Announce now', 'carillon');
     return [
         'off' => is_opted_out($post->ID),
         'text' => status_text($post),
