@@ -145,9 +145,6 @@ export function projectRegistry(
       if ('subscriberCap' in changes) {
         await forgetCap(dynamo, subscriberCounter(tables.usage, project.ref));
       }
-      if ('monthlySendCap' in changes) {
-        await forgetCap(dynamo, monthCounter(tables.usage, project.ref, clock()));
-      }
       return project;
     },
 

@@ -68,7 +68,7 @@ export const sliceTimeline = {
    * Subscriptions that are made later than this after the send are not among its recipients. Clocks differ by as much.
    */
   createdWithinMs: 1000,
-  /** A slice that no function has begun to deliver by then is delivered by its request. */
+  /** A slice that no function has begun to deliver by then is delivered by its request, if its caller waits. */
   startedWithinMs: 3000,
   /** A call to Lambda's API that has no response by then is made again. */
   lambdaCallMs: 2000,

@@ -66,8 +66,8 @@ interface Tries {
 }
 
 /**
- * Makes a call to the database or to Lambda, and repeats it while it fails with `unavailable`. Every call that can be
- * repeated goes through here.
+ * Makes a call to the database or to Lambda, and repeats it while it fails with `unavailable`. Calls that
+ * are due again soon, or have a limit of their own, do not go through here.
  * @param deadline epoch ms. No try begins later, and the last one is given up then.
  * @throws what the last try has thrown.
  */

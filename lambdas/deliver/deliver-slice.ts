@@ -27,7 +27,7 @@ import { byKey } from './progress.ts';
 export interface SliceDependencies extends LeaseDependencies, Timers {
   readonly audiences: Pick<AudienceStore, 'everyone' | 'users' | 'isOf'>;
   readonly subscriptions: Pick<SubscriptionStore, 'removeBatch' | 'mark' | 'correctPair'>;
-  readonly eventCounters: Pick<EventCounterStore, 'open'>;
+  readonly eventCounters: Pick<EventCounterStore, 'create'>;
   readonly startPushing: StartPushing;
   readonly observe: Observer;
 }
@@ -67,14 +67,14 @@ export class SliceDelivery {
   readonly #lease: Lease;
   /** Whether no other invocation of Lambda continues the slice. */
   readonly #isLast: boolean;
-  /** Whom it has claimed and not started in the end. */
+  /** Who is claimed in the end, and comes after the last push that was sent. */
   #untaken: Untaken = new Map();
   #isStored = false;
   /** The first chunk, if that is being read already. */
   #reading: Promise<Chunk> | undefined;
   /** The call that creates the event counters, and whether they exist. */
-  #opening: Promise<void> | undefined;
-  #areOpen = false;
+  #creating: Promise<void> | undefined;
+  #areCreated = false;
 
   constructor(deps: SliceDependencies, project: CurrentProject, work: SliceWork) {
     const { slice, state, by, deadlines } = work;
@@ -151,29 +151,29 @@ export class SliceDelivery {
     if (!this.#mayContinue) return undefined;
     // The claim replaces the write that was due; the project is still read.
     if (lease.status === 'mine') void this.#refresh();
-    this.#opening ??= this.#openCounters();
-    this.#opening.catch(() => {});
+    this.#creating ??= this.#createCounters();
+    this.#creating.catch(() => {});
     await this.#retried((signal) => lease.claim(chunk, signal));
     if (lease.status !== 'mine') return undefined;
     lease.pusher ??= this.#deps.startPushing(this.#pushing());
     const { pusher } = lease;
-    await this.#keeping(this.#opening, () => !this.#mayContinue);
-    const mayPush = this.#areOpen && this.#mayContinue;
+    await this.#keeping(this.#creating, () => !this.#mayContinue);
+    const mayPush = this.#areCreated && this.#mayContinue;
     // If not, nobody in the chunk is pushed to, and the leave gives the chunk back.
     if (!mayPush) pusher.stop();
     pusher.add(chunk.recipients, this.#project.vapid, chunk.readAt);
-    if (!this.#areOpen && this.#mayContinue) await this.#opening;
+    if (!this.#areCreated && this.#mayContinue) await this.#creating;
     return pusher;
   }
 
-  /** Opens the event counters, which must exist before the first push. */
-  async #openCounters(): Promise<void> {
+  /** Creates the event counters, which must exist before the first push. */
+  async #createCounters(): Promise<void> {
     const { eventCounters } = this.#deps;
-    const opened = countersOf(this.#slice).map((counter) =>
-      this.#retried((signal) => eventCounters.open(counter, signal)),
+    const created = countersOf(this.#slice).map((counter) =>
+      this.#retried((signal) => eventCounters.create(counter, signal)),
     );
-    await Promise.all(opened);
-    this.#areOpen = true;
+    await Promise.all(created);
+    this.#areCreated = true;
   }
 
   #retried<Result>(call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {

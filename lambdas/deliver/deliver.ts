@@ -13,7 +13,7 @@ export interface DeliverDependencies extends SliceDependencies {
 
 /**
  * Delivers one slice, unless its project was deleted meanwhile. When it returns, Lambda drops the event. So it returns only if the
- * slice has ended, or its caller no longer waits.
+ * slice has ended, or if its request sees to it.
  * @param by unique to the invocation.
  * @param endsAt epoch ms by which it returns.
  * @throws if the slice is to be continued: Lambda repeats the invocation.
@@ -27,7 +27,7 @@ export async function deliver(
   const { projects, slices, clock, sleep } = deps;
   const deadlines = deadlinesOfFunction(slice, endsAt);
   const isAwaited = slice.awaitedSince !== undefined;
-  // Later, its caller has had the response.
+  // Later, nothing of it would be pushed.
   if (isAwaited && clock().getTime() >= deadlines.lastPushAt) return;
   const retried = <Result>(call: (signal: AbortSignal) => Promise<Result>) =>
     whileTimeIsLeft(deps, deadlines.endsAt, call);

@@ -41,9 +41,9 @@ export interface Leaseholder {
 }
 
 /**
- * An invocation's claim on a slice, and the only writer of its item while it has that. Before recipients are pushed
+ * An invocation's claim on a slice, and the only writer of its progress while it has that. Before recipients are pushed
  * to, {@link claim} stores that they are about to be; so nobody is pushed to twice when the invocation dies. Every
- * write extends the lease. The writes follow each other. One whose time is over may arrive late: then it does nothing.
+ * write but the last extends the lease. The writes follow each other. One whose time is over may arrive late: then it does nothing.
  */
 export class Lease {
   status: LeaseStatus = 'free';
@@ -128,7 +128,7 @@ export class Lease {
 
   /**
    * Stores that this invocation does no more for the slice.
-   * @param untaken whom it has claimed and not started.
+   * @param untaken who is claimed, and comes after the last push that was sent.
    * @param isFinal whether nobody continues the slice.
    */
   async leave(untaken: Untaken, isFinal: boolean, signal: AbortSignal): Promise<LeaseStatus> {

@@ -102,7 +102,7 @@ export function withChunk(
 
 /**
  * The progress after an invocation has left the slice.
- * @param untaken whom it has claimed and not started, by class.
+ * @param untaken who is claimed, and comes after the last push that was sent, by class.
  * @param isFinal whether nobody continues: then these, and all who are behind, are unreached.
  */
 export function withLeft(progress: Progress, untaken: Untaken, isFinal: boolean): Progress {

@@ -43,7 +43,7 @@ const startSeconds = 2;
  * Sends one notification. It takes one unit of the month, whatever the size of the audience. The unit is returned if a
  * fault of the service prevented every push. A repeated request gets the response of the first one, or continues its
  * send.
- * @throws {ServiceError} `unavailable` if nothing was sent; `outcome_unknown` if something may have been sent, and this
+ * @throws {ServiceError} `unavailable` if it has sent nothing; `outcome_unknown` if something may have been sent, and this
  *   request does not know all of it.
  */
 export async function send(
@@ -55,7 +55,7 @@ export async function send(
   const { notification, slices } = sending;
   const messageBytes = largestMessage(notification, call.audience, slices[0]!.eventsUrl);
   const cap = limitOf(project.settings.monthlySendCap, deps.monthlyCap);
-  // A paused project's month is closed, so the send would be refused later anyway. Here it saves reading the audience.
+  // A month that begins long after the pause is not closed.
   if (call.earlier === undefined && project.pausedAt !== undefined)
     await expectSending(deps, sending);
   const outcome = await (call.earlier === undefined
@@ -235,7 +235,7 @@ function respondTo(deps: SendDependencies, sending: Sending, slices: SliceStates
 /**
  * Undoes a send that has attempted nobody, so that a repeated request starts from the beginning. If that fails, a
  * repeated request continues the send.
- * @returns the response if the send was stopped meanwhile.
+ * @returns the response if the send is over nevertheless: it was stopped, or functions have ended it.
  */
 async function cancel(
   deps: SendDependencies,

@@ -26,7 +26,7 @@ import { partitionCount, partitionOf, type UsageItem } from './items.ts';
  * that does not exist.
  *
  * The operator's command closes a counter, with another value in place of the cap: that of a month while the project is
- * paused, and that of subscribers while they are counted again. No unit is taken then, and no subscriber given back.
+ * paused, and both while they are counted again. No unit is taken then, and no subscriber given back.
  */
 export interface Counter {
   readonly table: string;
@@ -238,8 +238,8 @@ const isOpen = '(attribute_not_exists(cap) OR cap <> :closed)';
 export const closedValue = { ':closed': 'closed' satisfies UsageItem['cap'] } as const;
 
 /**
- * Lets every function read the cap again before it takes a further unit. So a new cap holds at once, also for functions that
- * remember the one before.
+ * Lets every function that can read the cap again do so before it takes a further unit. So a new cap of subscribers holds at
+ * once, also for functions that remember the one before.
  */
 export async function forgetCap(dynamo: DynamoDBDocumentClient, counter: Counter): Promise<void> {
   // A month without notifications has no counter, nor has a project that is being removed.

@@ -262,7 +262,7 @@ export interface SliceItem {
 }
 
 /**
- * By push service: the key of the first recipient before the position who is not claimed, and how many are not. See
+ * By push service: a key before which all recipients are claimed, and about how many after it, before the position, are not. See
  * `deliver/progress.ts`.
  */
 export type Behind = Record<string, { readonly cursor: Uint8Array; readonly passed: number }>;

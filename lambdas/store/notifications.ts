@@ -167,7 +167,10 @@ export type EventCounterStore = ReturnType<typeof eventCounterStore>;
 export function eventCounterStore(dynamo: DynamoDBDocumentClient, table: string) {
   return {
     /** Creates a counter. Once more changes nothing. */
-    async open({ id, ...attributes }: EventCounterItem, abortSignal?: AbortSignal): Promise<void> {
+    async create(
+      { id, ...attributes }: EventCounterItem,
+      abortSignal?: AbortSignal,
+    ): Promise<void> {
       await dynamo.send(
         new UpdateCommand({ TableName: table, Key: { id }, ...attributeChanges(attributes) }),
         { abortSignal },

@@ -156,8 +156,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
     },
 
     /**
-     * Makes a repeated request the owner of a send whose owner's time is over. From then on, only it may cancel the
-     * send.
+     * Makes a repeated request the owner of a send whose owner's time is over. From then on, the former one
+     * cannot cancel the send.
      * @returns false if another repetition was faster.
      */
     async continueSend(
@@ -337,8 +337,8 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
   }
 
   /**
-   * Closes a slice, so that nobody delivers it later. Fails if somebody has claimed recipients of it, or if it was
-   * stopped, which its owner was told.
+   * Closes a slice, so that nobody delivers it later. Fails if another invocation may have pushed to recipients of it,
+   * or if it was stopped, which its owner was told.
    */
   function closeSlice(id: string, by: string, { division, expiresAt }: NewNotification) {
     const { expression, values } = cancelCondition(by, !division.respondedAsync);

@@ -13,9 +13,9 @@ export interface Progress {
   readonly claimed: number;
   /** Absent if nobody is behind. */
   readonly behind?: Behind | undefined;
-  /** Invocations that have claimed recipients with at least `sliceTimeline.attemptMs` left. */
+  /** Invocations that have claimed recipients, and began with at least `sliceTimeline.attemptMs` left. */
   readonly attempts?: number | undefined;
-  /** What became of them. */
+  /** What became of those who are claimed. */
   readonly counts: Counts;
   /**
    * The part of `unreached` that no alarm counts: those at hosts that are not known by name, and a user's browsers

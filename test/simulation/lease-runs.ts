@@ -204,7 +204,7 @@ class LeaseRun {
         },
         subscriptions: { removeBatch: () => never, mark: () => never, correctPair: () => never },
         projects: { refresh: async () => project },
-        eventCounters: { open: async () => {} },
+        eventCounters: { create: async () => {} },
         slices: {
           find: this.#store.find,
           write: (...call) => this.#write(running, after, ...call),

@@ -5,7 +5,7 @@ import { traceOf } from './trace.ts';
 import { World } from './world.ts';
 
 /**
- * Few, and the same each time: test/reliability/simulated-sends.test.ts has thousands, and draws others. Tests of
+ * Few, and the same each time: test/reliability/simulated-sends.test.ts has many, and draws others. Tests of
  * mutations choose more.
  */
 const runs = Number(process.env.RUNS ?? 150);

@@ -18,7 +18,7 @@ export interface InFlightLimits {
   readonly perPushService: number;
   /** The same for all hosts together that are not known by name: they may be silent. */
   readonly others: number;
-  /** The limit that a push service begins with, and the lowest one for a slow push service. */
+  /** The limit that a push service begins with, unless it is behind, and the lowest one for a slow push service. */
   readonly initial: number;
   /** The lowest limit for a push service whose pushes fail. */
   readonly minimum: number;
@@ -78,11 +78,11 @@ export class PushService {
   readonly #limits: InFlightLimits;
   readonly #mostInFlight: number;
   /**
-   * Pushes that were never taken, in the order of the keys of their recipients; then those that failed, so that time
-   * passes before their next attempt.
+   * Pushes that were never taken, in the order of the keys of their recipients, and those that failed, at the end, so that
+   * time passes before their next attempt.
    */
   readonly #queue = new Queue<Push>();
-  /** Pushes that were taken, and never sent, or refused by a push service that limits everybody. They go first. */
+  /** Pushes that were taken, and not sent, or refused: by a push service that limits everybody, or for the key pair. They go first. */
   readonly #again = new Queue<Push>();
   /** Pushes so far, and those of them without an outcome. */
   added = 0;

@@ -105,7 +105,7 @@ export interface PusherSettings {
   /** Accepted origins besides the known push services. */
   readonly extraOrigins: readonly string[];
   readonly inFlight: InFlightLimits;
-  /** Is called for each push that failed with `internal_error`. */
+  /** Is called with what causes `internal_error`: of a signature once, whatever number of pushes it fails. */
   readonly onFault?: (error: unknown) => void;
 }
 
@@ -577,7 +577,7 @@ class RunningPusher {
     service.gone.finish();
   }
 
-  /** Removes a subscription that is gone. If that is doubtful, only if it was also reported some days ago. */
+  /** Removes a subscription that is gone. If that is doubtful, only if it was also reported a day ago. */
   #removeOrMark(recipient: Recipient, isDoubtful: boolean, service: PushService): void {
     const mark = markAt(recipient.goneSince, this.#now());
     if (!isDoubtful || mark === 'counts') {

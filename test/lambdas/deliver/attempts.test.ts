@@ -408,12 +408,12 @@ describe('a slice that is stopped', () => {
 
   test('between its claim and its event counters leaves nobody interrupted', async () => {
     const { setup, slice, deps } = start({ at: { [fcm]: 100 } });
-    const open = async () => {
+    const create = async () => {
       await setup.time.sleep(100);
       await setup.slices.stop(sliceOf(), setup.time.now);
       throw throttled;
     };
-    await setup.run(slice, 'one', { ...deps, eventCounters: { open } }, functionMs);
+    await setup.run(slice, 'one', { ...deps, eventCounters: { create } }, functionMs);
     expect(await setup.stored()).toMatchObject({
       ...{ ended: 'delivered', pending: 0, counts: { attempted: 0, unreached: 100 } },
     });

@@ -25,7 +25,7 @@ describe('a slice of one chunk', () => {
     const setup = deliverySetup({ audience: recipients(3) });
     expect(await setup.runHere()).toMatchObject({ hasEnded: true, error: undefined });
     expect(setup.calls).toEqual([
-      ...['open 0', 'write 0 attempted, 3 pending'],
+      ...['create 0', 'write 0 attempted, 3 pending'],
       ...['push 3', 'write 3 attempted, 0 pending, ended', 'delivered'],
     ]);
     const counts = { ...noCounts, attempted: 3, delivered: 3 };
@@ -58,7 +58,7 @@ describe('a slice of one chunk', () => {
     await setup.runHere({ firstCounter: 6, counters: 3, eventWindowSeconds: 7 });
     const firstPush = setup.calls.indexOf('push 3');
     expect(setup.calls.slice(0, firstPush)).toEqual(
-      expect.arrayContaining(['open 6', 'open 7', 'open 8']),
+      expect.arrayContaining(['create 6', 'create 7', 'create 8']),
     );
     const dataOf = (message: Message) => JSON.parse(message.toString()).notification.data;
     const urls = [6, 7, 8].map((number) => `https://push.example.com/events?tally=${number}`);
@@ -125,7 +125,7 @@ describe('a slice of several chunks', () => {
     const setup = deliverySetup({ audience: recipients(8), chunkMs: 8000 });
     expect(await setup.runHere(quarters)).toMatchObject({ hasEnded: true });
     expect(setup.pushed()).toHaveLength(6);
-    expect(setup.calls.filter((call) => call.startsWith('open'))).toEqual(['open 0']);
+    expect(setup.calls.filter((call) => call.startsWith('create'))).toEqual(['create 0']);
     expect(await setup.stored()).toMatchObject({
       ...{ ended: 'delivered', isRead: false, pending: 0, counts: { attempted: 6 } },
     });
@@ -408,7 +408,7 @@ describe('an event that arrives twice', () => {
     ['has ended', { ended: 'delivered' }],
     ['was stopped', { stoppedAt: startMs }],
     ['has a lease', {}],
-  ])('of a slice that %s reads no recipients and opens no counters', async (_, change) => {
+  ])('of a slice that %s reads no recipients and creates no counters', async (_, change) => {
     const setup = deliverySetup({ audience: recipients(8) });
     await setup.slices.write(slice(), writeOf('other', 1, { until: startMs + 300_000, ...change }));
     if (change.stoppedAt !== undefined) await setup.slices.stop(slice(), startMs);
@@ -479,14 +479,14 @@ describe('a slice that nobody waits for', () => {
     expect(await setup.stored()).toMatchObject({ ended: 'delivered', counts: { delivered: 8 } });
   });
 
-  test('is claimed once, although its event counter cannot be opened at first', async () => {
+  test('is claimed once, although its event counter cannot be created at first', async () => {
     const setup = deliverySetup({ audience: recipients(3) });
     let tries = 0;
-    const open: typeof setup.deps.eventCounters.open = async () => {
+    const create: typeof setup.deps.eventCounters.create = async () => {
       tries += 1;
       if (tries < 60) throw throttled;
     };
-    const running = setup.startSlice({}, 'mine', { ...setup.deps, eventCounters: { open } });
+    const running = setup.startSlice({}, 'mine', { ...setup.deps, eventCounters: { create } });
     await setup.until(70_000);
     // The claim is extended meanwhile.
     expect(await setup.stored()).toMatchObject({ claimed: 3, pending: 3, lease: { by: 'mine/1' } });

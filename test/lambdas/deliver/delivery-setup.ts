@@ -151,9 +151,9 @@ export function deliverySetup({
     sleep: time.sleep,
     abortAfter: time.abortAfter,
     eventCounters: {
-      open: async (counter, signal) => {
-        calls.push(`open ${counter.id.split('#')[1]}`);
-        return counters.open(counter, signal);
+      create: async (counter, signal) => {
+        calls.push(`create ${counter.id.split('#')[1]}`);
+        return counters.create(counter, signal);
       },
     },
     slices: {

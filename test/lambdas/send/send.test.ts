@@ -22,7 +22,7 @@ test('a send takes a unit, delivers, stores the counts and returns them', async 
   const setup = deliverySetup({ counts: { ...noCounts, ...counts } });
   expect(await setup.send()).toEqual({ kind: 'sent', result: { id: firstId, ...counts } });
   expect(setup.calls).toEqual([
-    ...['open 0', 'write 0 attempted, 3 pending'],
+    ...['create 0', 'write 0 attempted, 3 pending'],
     ...['push 3', 'write 3 attempted, 0 pending, ended'],
     ...['delivered', 'responded, 0 unreached'],
   ]);

@@ -233,18 +233,18 @@ const project = 'shop-1' as ProjectRef;
 const counters = () => eventCounterStore(database.dynamo, database.tables.DELIVERIES_TABLE);
 const deliveries = () => deliveriesOf(database.dynamo, database.tables.DELIVERIES_TABLE);
 
-/** A notification of three slices with two event counters each, of which the first two are open. */
-async function openNotification() {
+/** A notification of three slices with two event counters each, of which the first two exist. */
+async function storedNotification() {
   const { division, ...rest } = newNotification(project);
   const notification = { ...rest, division: { ...division, slices: 3, countersPerSlice: 2 } };
   for (const number of [0, 1]) {
-    await counters().open(eventCounter(project, notification.id, number, 5_000_000_000));
+    await counters().create(eventCounter(project, notification.id, number, 5_000_000_000));
   }
   return notification;
 }
 
 test('events are counted in the counter that they name, each once', async () => {
-  const notification = await openNotification();
+  const notification = await storedNotification();
   const count = (counter: number, type: 'shown' | 'clicked') =>
     counters().count(project, notification.id, counter, type);
   const counted = await Promise.all([
@@ -258,10 +258,10 @@ test('events are counted in the counter that they name, each once', async () => 
   ]);
 });
 
-test('a counter that is opened again keeps its events', async () => {
-  const notification = await openNotification();
+test('a counter that is created again keeps its events', async () => {
+  const notification = await storedNotification();
   await counters().count(project, notification.id, 1, 'shown');
-  await counters().open(eventCounter(project, notification.id, 1, 5_000_000_000));
+  await counters().create(eventCounter(project, notification.id, 1, 5_000_000_000));
   expect(await deliveries()([notification])).toMatchObject([{ shown: 1 }]);
 });
 
@@ -270,14 +270,14 @@ test.each([
   ['a later project of the same id', 'shop-2' as ProjectRef, 0],
   ['an unknown counter', project, 2],
 ])('events of %s are refused and leave nothing', async (_, from, counter) => {
-  const notification = await openNotification();
+  const notification = await storedNotification();
   expect(await counters().count(from, notification.id, counter, 'shown')).toBe(false);
   expect(await counters().count(from, notification.id, counter, 'clicked')).toBe(false);
   expect(await deliveries()([notification])).toMatchObject([{ shown: 0, clicked: 0 }]);
 });
 
 test('the deliveries of several notifications are read together, each in the order of its slices', async () => {
-  const [one, other] = [await openNotification(), await openNotification()];
+  const [one, other] = [await storedNotification(), await storedNotification()];
   const unknown = newNotification(project);
   await counters().count(project, one.id, 0, 'clicked');
   for (const slice of [0, 2]) {

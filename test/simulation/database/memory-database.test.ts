@@ -182,9 +182,9 @@ function randomOperation(random: Random, projectId: string, ref: ProjectRef): Op
     [`stop ${send.id}`, ({ dynamo, names }) => sliceStore(dynamo, names.deliveries).stop(key, 7)],
     ['deliveries', ({ dynamo, names }) => deliveriesOf(dynamo, names.deliveries)([send])],
     [
-      'open',
+      'create an event counter',
       ({ dynamo, names }) =>
-        eventCounterStore(dynamo, names.deliveries).open(eventCounter(ref, send.id, 1, 5)),
+        eventCounterStore(dynamo, names.deliveries).create(eventCounter(ref, send.id, 1, 5)),
     ],
     [
       'count an event',
