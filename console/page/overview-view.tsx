@@ -186,7 +186,7 @@ function Checklist({ project, list: { notifications } }: ResultsProps) {
   const steps = [
     {
       title: isLocal ? 'Subscribe a browser' : 'Add the SDK to your site',
-      isDone: subscribers > 0 || hasSent,
+      isDone: subscribers > 0 || notifications.some(({ attempted }) => attempted > 0),
       texts: [isLocal ? 'This one, or simulated ones.' : 'Then subscribe on it.', subscribed],
       action: isLocal ? (
         <Group gap="sm">

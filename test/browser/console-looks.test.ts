@@ -328,6 +328,13 @@ describeWith('chromium', 'the console of a football club', (executablePath) => {
     },
   );
 
+  test('a first notification that went to nobody is no sign of a browser that has subscribed', async () => {
+    const nobody = { ...all[13]!, attempted: 0, delivered: 0, removed: 0, failed: 0, clicked: 0 };
+    const { failures: _, unreached: __, ...first } = { ...nobody, shown: 0 };
+    await open('', { project: { ...project, subscribers: 0 }, notifications: [first] });
+    await tab.expectText('main', '1 of 3 done');
+  });
+
   test('the overview says each fact once', async () => {
     await open();
     const count = subscribers.toLocaleString('en');
