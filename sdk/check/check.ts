@@ -75,9 +75,11 @@ export async function check(
     }
   }
   const subscription =
-    isAllowed && (await registration?.pushManager.getSubscription().catch(() => null));
-  if (subscription === null && kind === 'carillon') {
-    add('subscription', await problemOfSubscribing(registration!, settings, all), '');
+    isAllowed && (await registration?.pushManager.getSubscription().catch(() => undefined));
+  if (isAllowed && !subscription && kind === 'carillon') {
+    const problem = await problemOfSubscribing(registration!, settings, all);
+    // It may have one that could not be read.
+    if (subscription === null || problem !== all.notSubscribed) add('subscription', problem, '');
   }
   if (subscription) {
     const isOwn = hasKey(subscription, project.applicationServerKey);

@@ -12,8 +12,8 @@ export const english = {
   /** The first sentence, and the heading of what is right. `{count}`: a number. */
   allRight: 'All is right in this browser.',
   notKnown: 'No problem was found. The service was not asked.',
-  oneProblem: 'Notifications cannot arrive: 1 problem.',
-  problems: 'Notifications cannot arrive: {count} problems.',
+  oneProblem: 'Notifications may not arrive: 1 problem.',
+  problems: 'Notifications may not arrive: {count} problems.',
   passed: 'Checks passed: {count}',
   supported: 'This page can receive pushes.',
   noOrigin: 'This page is a file or a part of an app. Open the site at its https address.',
@@ -60,7 +60,7 @@ export const english = {
     'No response. Check the connection, "baseUrl" and the site’s Content-Security-Policy.',
   serviceNotAsked: 'The service was not asked.',
   notRegistered:
-    '{baseUrl} does not confirm this subscription. Reload the page. If this stays, check "baseUrl" and "projectId".',
+    'This browser has no confirmation of {baseUrl}. Reload the page. If this stays, check "baseUrl" and "projectId".',
   /** `{advice}`: one of the five below. */
   hidden: 'If the test notification does not appear: {advice}',
   android:

@@ -229,7 +229,8 @@ const faults: readonly (readonly [
             deleting.onerror = reject;
           }),
       ),
-    problem('registration', /does not confirm this subscription\. Reload the page/),
+    // It has not asked the service.
+    problem('registration', /^This browser has no confirmation of http.*\. Reload the page/),
   ],
 ];
 
@@ -270,6 +271,13 @@ const harmless: readonly (readonly [
             return reads++ < 6 ? null : get!.call(this);
           },
         });
+      }),
+  ],
+  [
+    'the browser does not tell its subscription',
+    ({ tab }) =>
+      tab.page.evaluate(() => {
+        PushManager.prototype.getSubscription = () => Promise.reject(new Error('busy'));
       }),
   ],
   [
@@ -365,7 +373,7 @@ describeInBrowsers('the check', (session) => {
     expect(await isDisabled()).toBe(false);
     await page.evaluate(endSubscription);
     await showIn(subscribed);
-    expect(await summary()).toBe('Notifications cannot arrive: 1 problem.');
+    expect(await summary()).toBe('Notifications may not arrive: 1 problem.');
     expect((await visible())[0]).toMatch(/^✗SubscriptionThis browser is not subscribed\./);
     expect(await isDisabled()).toBe(true);
     expect(await page.$eval('main >>> [role=status]', ({ textContent }) => textContent)).toBe(
