@@ -154,11 +154,10 @@ function FindUser() {
         : client.removeUser(userId));
       return `Removed ${countOf(removed, 'browser')} of ${userId}.`;
     },
-    onSuccess: (_, { userId }) => {
-      lookUp.mutate(userId);
-      // The pressed button is gone.
-      input.current!.focus();
-    },
+    // The pressed button is gone.
+    onSuccess: () => input.current!.focus(),
+    // Also after a lost response.
+    onSettled: (_, __, { userId }) => lookUp.mutate(userId),
   });
   const found = lookUp.data;
 

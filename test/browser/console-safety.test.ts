@@ -232,6 +232,30 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     expect(await stack.subscriptions(project)).toHaveLength(1);
   });
 
+  test('after a lost response, the devices are those that are left', async () => {
+    const project = await stack.newProject('lost');
+    for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
+    await tab.openView(project);
+    await go(project, '/audience', userIdField);
+    await page.type(userIdField, 'ada');
+    await page.keyboard.press('Enter');
+    await tab.expectText('body', 'ada has 2 browsers.');
+    await page.setRequestInterception(true);
+    page.on('request', async (request) => {
+      if (request.method() !== 'DELETE') return request.continue();
+      const { authorization } = request.headers();
+      await fetch(request.url(), {
+        method: 'DELETE',
+        headers: { authorization: authorization! },
+      });
+      return request.abort();
+    });
+    await tab.click('button', 'Remove browser 1');
+    await tab.confirm();
+    await tab.expectText('main [role=alert]', 'Cannot reach Carillon.');
+    await tab.expectText('#user', 'ada has 1 browser.');
+  });
+
   test('a view that cannot be drawn says so, and the others can be opened', async () => {
     const project = await stack.newProject('broken');
     await tab.openView(project);
