@@ -6,7 +6,7 @@ import {
   changeParts,
   closedValue,
   partKeys,
-  readParts,
+  readItems,
 } from '../../lambdas/store/counters.ts';
 import { cancellationReasons, conditionFailed } from '../../lambdas/store/dynamo.ts';
 import { projectNotFound } from './registered-projects.ts';
@@ -46,10 +46,14 @@ export async function closeCounter(
       ConditionExpression: `attribute_exists(used)${condition}`,
       ExpressionAttributeValues,
     });
-    const parts = await readParts(dynamo, counter);
+    const caps = new Map(
+      (await readItems(dynamo, counter)).map(({ period, cap }) => [period, cap]),
+    );
     const keys = partKeys(ref, counter.name);
-    const missing = keys.filter((_, part) => parts[part] === undefined);
-    if (missing.length === 0 || (await create(missing))) return;
+    const missing = keys.filter(({ period }) => !caps.has(period));
+    // One that was created meanwhile is open.
+    const areClosed = [...caps.values()].every((cap) => cap === 'closed');
+    if (areClosed && (missing.length === 0 || (await create(missing)))) return;
   }
 
   /** @returns false if somebody else has created one. */

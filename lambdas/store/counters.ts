@@ -118,7 +118,8 @@ export async function readParts(dynamo: DynamoDBDocumentClient, counter: Counter
   return partsIn(await readItems(dynamo, counter), counter.name);
 }
 
-async function readItems(
+/** Reads the items of a counter, as {@link readParts} does. */
+export async function readItems(
   dynamo: DynamoDBDocumentClient,
   { table, project, name }: Counter,
   abortSignal?: AbortSignal,

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../../admin/project-registry.ts';
 import { closeCounter, openCounter } from '../../../admin/store/closed-counters.ts';
 import { batchImport } from '../../../admin/store/subscription-import.ts';
 import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import type { Project } from '../../../contract/wire/project.ts';
-import { subscriberCounter } from '../../../lambdas/store/counters.ts';
+import { monthCounter, subscriberCounter } from '../../../lambdas/store/counters.ts';
+import { partitionCount } from '../../../lambdas/store/items.ts';
 import { projectStore } from '../../../lambdas/store/projects.ts';
 import { sendStore } from '../../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
+import { clientWith } from '../../fixtures/client-with.ts';
 import { useDatabase } from '../../fixtures/database.ts';
 import { readTable } from '../../fixtures/read-table.ts';
 import { subscription } from '../../fixtures/subscription.ts';
@@ -32,6 +35,30 @@ async function notificationsOf({ ref }: Project): Promise<number> {
   const items = await readTable(database.dynamo, database.tables.NOTIFICATIONS_TABLE);
   return items.filter(({ projectRef, content }) => projectRef === ref && content).length;
 }
+
+test('parts that somebody creates meanwhile are closed too', async () => {
+  const project = await database.createProject();
+  const counter = monthCounter(tables().usage, project.ref, new Date(november));
+  const { sends } = newFunction();
+  const sentAt = new Date(november);
+  const begin = () => sends.begin({ ...newNotification(project.ref), sentAt }, 'request', 1000);
+  const closed: Promise<object>[] = [];
+  // A send creates the month after all but one of its parts were not there to be closed.
+  const dynamo = clientWith((command: object) => {
+    const call = async () => {
+      if (closed.length === partitionCount - 1 && command instanceof UpdateCommand) {
+        await Promise.allSettled(closed);
+        expect(await begin()).toBe('begun');
+      }
+      return database.dynamo.send(command as never);
+    };
+    const called = call();
+    if (command instanceof UpdateCommand) closed.push(called);
+    return called;
+  });
+  await closeCounter(dynamo, tables(), project, counter);
+  expect(await begin()).toBe('closed');
+});
 
 const november = '2126-11-30T23:59:59.990Z';
 const december = '2126-12-01T00:00:00.010Z';
@@ -92,7 +119,7 @@ test('a new send cap does not resume a paused project, and a send that is undone
   await registry.pause(project.projectId);
   await registry.set(project.projectId, { monthlySendCap: 20 });
   expect(await sends.begin(newNotification(project.ref), 'request', 20)).toBe('closed');
-  expect(await sends.cancel(begun, 'request')).toBe('cancelled');
+  expect(await sends.cancel(begun, 'request')).toBe(true);
   expect(await database.usage(project.ref, begun.sentAt.toISOString().slice(0, 7))).toBe(0);
 });
 
