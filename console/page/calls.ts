@@ -174,7 +174,7 @@ export function failureText(error: unknown, isLocal = false): FailureText {
   /** Without `what`, the service's own sentence is shown: it says what is wrong. */
   const texts: Readonly<Record<string, Partial<FailureText>>> = {
     network_error: {
-      what: 'Cannot reach Carillon.',
+      what: 'No response from Carillon.',
       advice: isLocal ? 'Is npm start running?' : 'Check your connection.',
     },
     unauthorized: {

@@ -69,7 +69,7 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
       gateway.fault = 'the response is lost';
       await tab.click('button', 'Find out');
       await settled();
-      await tab.expectText('#doubt', 'Cannot reach Carillon.');
+      await tab.expectText('#doubt', 'No response from Carillon.');
       gateway.fault = undefined;
       await tab.click('button', 'Find out');
     },
@@ -512,7 +512,7 @@ describeWith('chromium', 'drafts of the console', (executablePath) => {
     await tab.confirm();
     await until('it counts', () => held.length > 0);
     for (const request of held.splice(0)) await request.abort();
-    await tab.expectText('dialog[open]', 'Cannot reach Carillon. This was not counted again.');
+    await tab.expectText('dialog[open]', 'No response from Carillon. This was not counted again.');
     expect(await stored()).toEqual([]);
   });
 

@@ -252,7 +252,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     });
     await tab.click('button', 'Remove browser 1');
     await tab.confirm();
-    await tab.expectText('main [role=alert]', 'Cannot reach Carillon.');
+    await tab.expectText('main [role=alert]', 'No response from Carillon.');
     await tab.expectText('#user', 'ada has 1 browser.');
   });
 

@@ -74,7 +74,7 @@ test.each([
   [true, 'Is npm start running?'],
 ])('without a response, local %s, the advice is "%s"', (isLocal, advice) => {
   const error = new CarillonError('network_error', 'No response.');
-  expect(failureText(error, isLocal)).toEqual({ what: 'Cannot reach Carillon.', advice });
+  expect(failureText(error, isLocal)).toEqual({ what: 'No response from Carillon.', advice });
 });
 
 test.each([
