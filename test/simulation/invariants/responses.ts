@@ -341,11 +341,13 @@ function repetitionEnds(report: Report): Verdict[] {
     const from = at - afterMs;
     // Also one that came a moment later, and began the send first.
     const others = same.filter((other) => other !== call && world.startsAt + other.at < at);
-    // A function has its time from its start on, which may come late.
+    // A request owns the send for its time from when it has read the audience, which faults may delay.
     const isAlone = others.every((other) => {
       const told = responses.find((response) => response.call === other);
-      const startedAt = other.at + (told?.startedAfterMs ?? 0);
-      return call.at - startedAt > sendTimeline.timeoutMs + 2 * clockDifferenceMs;
+      const startedAt = world.startsAt + other.at + (told?.startedAfterMs ?? 0);
+      const span = { from: startedAt, to: startedAt + sendTimeline.timeoutMs };
+      const lateMs = sendTimeline.timeoutMs - world.undisturbedMs([other.requestId], span);
+      return from - startedAt - lateMs > sendTimeline.timeoutMs + 2 * clockDifferenceMs;
     });
     const isFree = slicesOf(report, id).every((versions) => {
       const until = versions.findLast((one) => one.at < from)?.item.leasedUntil as
