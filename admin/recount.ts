@@ -229,7 +229,11 @@ export async function countSubscriptions(
   return counted;
 }
 
-/** The notifications of a UTC month, also those that were deleted. Their ids, UUIDs of version 7, begin with 48 bits of their time. */
+/**
+ * The notifications of a UTC month, also those that were deleted; as many as were counted, if some may have expired. Their
+ * ids, UUIDs of version 7, begin with 48 bits of their time.
+ * @param before what the counter says.
+ */
 async function countSent(
   { dynamo, tables, mayHaveExpired }: CountedDependencies,
   ref: ProjectRef,

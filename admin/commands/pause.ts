@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { sliceTimeline } from '../../contract/infrastructure/delivery.ts';
-import { type SentNotifications, sentNotifications } from '../sent-notifications.ts';
+import type { SentNotifications } from '../sent-notifications.ts';
 import { projectCommand, type RunOnStack } from './command.ts';
-import { runningOf, stoppedText } from './notifications.ts';
+import { runningOf, sentBy, stoppedText } from './notifications.ts';
 
 export function pauseCommand(runOnStack: RunOnStack): Command {
   return projectCommand(
@@ -12,10 +12,9 @@ export function pauseCommand(runOnStack: RunOnStack): Command {
     ...['my-site', 'my-site --json'],
   ).action((projectId: string) =>
     runOnStack(async (context) => {
-      const { registry, dynamo, tables, print, next } = context;
-      const { pausedAt, ref } = await registry.pause(projectId);
-      const sent = sentNotifications(dynamo, tables, ref, () => new Date());
-      const stopped = await stopRunning(sent, sleep);
+      const { registry, print, next } = context;
+      const { pausedAt } = await registry.pause(projectId);
+      const stopped = await stopRunning(await sentBy(context, projectId), sleep);
       print(
         { projectId, pausedAt, notifications: stopped },
         stopped.map((one) => stoppedText(one)).join('') +
@@ -28,7 +27,7 @@ export function pauseCommand(runOnStack: RunOnStack): Command {
 
 /**
  * Stops what a paused project sends. Nothing begins any more, so that is all.
- * @returns it, when no push starts any more.
+ * @returns the notifications, when no push of them starts any more.
  */
 export async function stopRunning(sent: SentNotifications, wait: (ms: number) => Promise<unknown>) {
   const running = await runningOf(sent);

@@ -15,40 +15,39 @@ export function recountCommand(runOnStack: RunOnStack): Command {
     .option(...dryRunOption)
     .option('--yes', 'count without asking for confirmation')
     .action((projectId: string) =>
-      runOnStack(
-        async ({ registry, dynamo, tables, dryRun, print, confirm, withBar, settings }) => {
-          const project = await registry.get(projectId);
-          const { subscribers } = await registry.usage(projectId);
-          if (!dryRun) {
-            const seconds = countOf(countSeconds(subscribers), 'second');
-            await confirm({
-              effect:
-                `refuses new subscribers, those who leave, and sends of "${projectId}" with 503, for about ${seconds}, ` +
-                'and sets its counters from what is stored',
-              expected: projectId,
-              refusal: 'Nothing was changed.',
-            });
-          }
-          const clock = () => new Date();
-          const keptSince = Date.now() - settings.NOTIFICATION_DAYS * 24 * 60 * 60_000;
-          const mayHaveExpired = keptSince > Date.parse(utcMonth(clock()));
-          const { signal, stop } = abortOnInterrupt();
-          const counted = await withBar('counting', subscribers, (onProgress) => {
-            const deps = { dynamo, tables, clock, signal, onProgress, mayHaveExpired };
-            return dryRun
-              ? countedNow(deps, project)
-              : recount(
-                  { ...deps, sleep: (ms, until) => sleep(ms, undefined, { signal: until }) },
-                  project,
-                );
-          }).finally(stop);
-          print(
-            { projectId, dryRun, ...counted },
-            `"${projectId}": ${changeText('subscribers', counted.subscribers)}, ` +
-              `${changeText(`notifications in ${counted.month}`, counted.sends)}.\n`,
-          );
-        },
-      ),
+      runOnStack(async (context) => {
+        const { registry, dynamo, tables, dryRun, print, confirm, withBar, settings } = context;
+        const project = await registry.get(projectId);
+        const { subscribers } = await registry.usage(projectId);
+        if (!dryRun) {
+          const seconds = countOf(countSeconds(subscribers), 'second');
+          await confirm({
+            effect:
+              `refuses new subscribers, those who leave, and sends of "${projectId}" with 503, for about ${seconds}, ` +
+              'and sets its counters from what is stored',
+            expected: projectId,
+            refusal: 'Nothing was changed.',
+          });
+        }
+        const clock = () => new Date();
+        const keptSince = Date.now() - settings.NOTIFICATION_DAYS * 24 * 60 * 60_000;
+        const mayHaveExpired = keptSince > Date.parse(utcMonth(clock()));
+        const { signal, stop } = abortOnInterrupt();
+        const counted = await withBar('counting', subscribers, (onProgress) => {
+          const deps = { dynamo, tables, clock, signal, onProgress, mayHaveExpired };
+          return dryRun
+            ? countedNow(deps, project)
+            : recount(
+                { ...deps, sleep: (ms, until) => sleep(ms, undefined, { signal: until }) },
+                project,
+              );
+        }).finally(stop);
+        print(
+          { projectId, dryRun, ...counted },
+          `"${projectId}": ${changeText('subscribers', counted.subscribers)}, ` +
+            `${changeText(`notifications in ${counted.month}`, counted.sends)}.\n`,
+        );
+      }),
     );
 }
 

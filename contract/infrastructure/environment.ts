@@ -28,7 +28,7 @@ const variables = z.object({
   MONTHLY_SEND_CAP: count,
   RATE_LIMIT_PER_MINUTE: count,
   /** Days for which a notification is kept. */
-  NOTIFICATION_DAYS: z._default(count, 90),
+  NOTIFICATION_DAYS: count,
   /** Days to which tables can be restored. No function reads it, and the local stack has no recovery. */
   RECOVERY_DAYS: z._default(count, 35),
   PUSHES_PER_SECOND: rate,

@@ -351,7 +351,6 @@ export function sendStore(dynamo: DynamoDBDocumentClient, tables: SendTables) {
       TableName: tables.deliveries,
       Key: { id },
       ConditionExpression: expression,
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
       ...attributeChanges(closed, { conditionValues: values }),
     };
   }

@@ -216,14 +216,20 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
     expect(other.messages).toEqual([]);
   });
 
-  test('one device of a user is removed, after a question', async () => {
-    const project = await stack.newProject('devices');
+  /** Looks up ada, who has two browsers. @returns her project. */
+  async function findAda(projectId: string) {
+    const project = await stack.newProject(projectId);
     for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
     await tab.openView(project);
     await go(project, '/audience', userIdField);
     await page.type(userIdField, 'ada');
     await page.keyboard.press('Enter');
     await tab.expectText('body', 'ada has 2 browsers.');
+    return project;
+  }
+
+  test('one device of a user is removed, after a question', async () => {
+    const project = await findAda('devices');
     await tab.click('button', 'Remove browser 1');
     await tab.expectText('dialog[open]', 'Remove 1 browser of ada?');
     await tab.confirm();
@@ -233,13 +239,7 @@ describeWith('chromium', 'the console and the API reference', (executablePath) =
   });
 
   test('after a lost response, the devices are those that are left', async () => {
-    const project = await stack.newProject('lost');
-    for (let devices = 0; devices < 2; devices += 1) await stack.subscribe(project, 'ada');
-    await tab.openView(project);
-    await go(project, '/audience', userIdField);
-    await page.type(userIdField, 'ada');
-    await page.keyboard.press('Enter');
-    await tab.expectText('body', 'ada has 2 browsers.');
+    await findAda('lost');
     await page.setRequestInterception(true);
     page.on('request', async (request) => {
       if (request.method() !== 'DELETE') return request.continue();

@@ -58,7 +58,7 @@ test('an update without changes asks nothing and changes nothing', async () => {
   expect(isExecuted()).toBe(false);
 });
 
-test('an update that may not read the projects does not say that there is none', async () => {
+test('an update that cannot read the projects does not claim that the stack has no project', async () => {
   const { aws, operator } = account;
   await operator.run(`${deploy} --yes --project my-shop`);
   aws.refuse('Scan', 'AccessDeniedException', 'No.');

@@ -24,7 +24,7 @@ describe('a stack without problems', () => {
     expect({ code, messages }).toEqual({ code: 0, messages: '' });
     const findings: { check: string; level: string }[] = JSON.parse(output);
     const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]));
-    // There are none.
+    // This stack has sent nothing.
     expect(output).toContain('Nothing is wrong with the latest sends.');
     expect(levels).toEqual({
       stack: 'skipped',

@@ -16,7 +16,6 @@ import {
   sentAtOf,
   slicesOf,
 } from '../report.ts';
-import type { Call } from '../scenario.ts';
 import type { Report, Response } from '../simulation.ts';
 import { everyone, type SliceFate, type SliceVersion } from '../world.ts';
 import {
@@ -130,21 +129,21 @@ function errorsAreTrue(report: Report): Verdict[] {
   const { world, notifications } = report;
   return report.responses.flatMap((response) => {
     const { call, body, at, startedAfterMs } = response;
-    const { requestId, idempotencyKey } = call;
-    const isSame = (other: Call) =>
-      idempotencyKey !== undefined && other.idempotencyKey === idempotencyKey;
+    const { requestId } = call;
     const { code, message = '' } = body.error ?? {};
     // The first request with its key is another one.
     if (code === undefined || code === 'request_in_progress') return [];
     if (code === 'outcome_unknown') return outcomeIsUnknown(report, response);
     const what = `${requestId}: ${code}`;
     const isKept = message.includes('may count against the month');
-    // Otherwise it speaks of the earlier requests with its key too.
-    const isOfThis = !/nothing was sent/i.test(message);
+    // It does not say "this request": then it speaks of the others with its key too.
+    const isOfAll = /nothing was sent/i.test(message);
     const pushed = world.attempts.filter(
       (attempt) =>
         (attempt.requestId === requestId && (!isKept || attempt.startedAt <= at)) ||
-        (!isOfThis && attempt.startedAt <= at && isSame(callOf(report, attempt.notificationId))),
+        (isOfAll &&
+          attempt.startedAt <= at &&
+          callsOf(report, attempt.notificationId).includes(call)),
     ).length;
     const made = [...world.requestOf].filter(([, by]) => by === requestId).map(([id]) => id);
     const [, run] =
