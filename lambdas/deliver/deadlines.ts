@@ -63,11 +63,13 @@ interface Tries {
   /** Ms after which a try is given up, and the next one begins. */
   readonly tryMs?: number;
   readonly signal?: AbortSignal;
+  /** Whether a call that failed so is repeated. Default: if it is `unavailable`. */
+  readonly isRepeated?: (error: unknown) => boolean;
 }
 
 /**
- * Makes a call to the database or to Lambda, and repeats it while it fails with `unavailable`. Calls that
- * are due again soon, or have a limit of their own, do not go through here.
+ * Makes a call to the database or to Lambda, and repeats it while it fails. Calls that are due again soon, or have a
+ * limit of their own, do not go through here.
  * @param deadline epoch ms. No try begins later, and the last one is given up then.
  * @throws what the last try has thrown.
  */
@@ -75,7 +77,7 @@ export async function whileTimeIsLeft<Result>(
   timers: Timers,
   deadline: number,
   call: (signal: AbortSignal) => Promise<Result>,
-  { tryMs = sliceTimeline.tryMs, signal }: Tries = {},
+  { tryMs = sliceTimeline.tryMs, signal, isRepeated = isUnavailable }: Tries = {},
 ): Promise<Result> {
   const { clock, sleep, random } = timers;
   const msLeft = () => Math.max(0, deadline - clock().getTime());
@@ -85,7 +87,7 @@ export async function whileTimeIsLeft<Result>(
       return await withinTime(timers, Math.min(tryMs, msLeft()), call, signal);
     } catch (error) {
       const isOver = signal?.aborted || msLeft() < firstPauseMs;
-      if (isOver || !isUnavailable(error)) throw error;
+      if (isOver || !isRepeated(error)) throw error;
       await sleep(Math.min(pauseMs, msLeft() / 2) * (0.5 + random() / 2), signal);
     }
   }

@@ -63,13 +63,9 @@ export class SliceDelivery {
   readonly #project: CurrentProject;
   readonly #slice: Slice;
   readonly #deadlines: Deadlines;
-  readonly #by: string;
   readonly #lease: Lease;
   /** Whether no other invocation of Lambda continues the slice. */
   readonly #isLast: boolean;
-  /** Who is claimed in the end, and comes after the last push that was sent. */
-  #untaken: Untaken = new Map();
-  #isStored = false;
   /** The first chunk, if that is being read already. */
   #reading: Promise<Chunk> | undefined;
   /** The call that creates the event counters, and whether they exist. */
@@ -82,7 +78,6 @@ export class SliceDelivery {
     this.#project = project;
     this.#slice = slice;
     this.#deadlines = deadlines;
-    this.#by = by;
     this.#lease = new Lease(deps, { slice, by, endsAt: deadlines.endsAt }, state);
     const { attempts, lastAttemptAfterMs, timeoutMs, lastWritesMs } = sliceTimeline;
     const begunAt = deadlines.endsAt - timeoutMs + lastWritesMs;
@@ -101,20 +96,17 @@ export class SliceDelivery {
     const { pusher } = this.#lease;
     if (!this.#mayContinue) pusher?.stop();
     const ending = pusher?.end();
-    if (ending) {
-      await this.#keeping(ending);
-      this.#untaken = await ending;
-    }
+    if (ending) await this.#keeping(ending);
     const isAwaited = this.#slice.awaitedSince !== undefined;
     const isOver = this.#project.isGone || (isAwaited && this.#now() >= this.#deadlines.lastPushAt);
     // If nobody was attempted, the slice stays open, so that the send can be undone.
     const isFinal = (isOver && this.#lease.hasAttempted) || (!isAwaited && this.#isLast);
-    return this.leave(isFinal, error);
+    return this.#leave(isFinal, await ending, error);
   }
 
-  /** Whether its last write has failed, and nobody has written since. @param state of the slice, as it was read. */
-  isUnstored(state: StoredSlice | undefined): boolean {
-    return !this.#isStored && state?.lease?.by === this.#by;
+  /** Ends a slice that nobody has: its remaining recipients are unreached. */
+  end(): Promise<LeftSlice> {
+    return this.#leave(true);
   }
 
   async #pushAll(): Promise<void> {
@@ -216,20 +208,23 @@ export class SliceDelivery {
   }
 
   /**
-   * Stores all that is known of the slice. May be repeated if that fails.
+   * Stores all that is known of the slice. Only this invocation knows it, so the write is repeated after any error.
    * @param isFinal whether nobody continues it: then whoever is left is unreached.
    */
-  async leave(isFinal: boolean, error?: unknown): Promise<LeftSlice> {
+  async #leave(
+    isFinal: boolean,
+    untaken: Untaken = new Map(),
+    error?: unknown,
+  ): Promise<LeftSlice> {
     const { observe } = this.#deps;
     const lease = this.#lease;
     let failure: unknown;
-    await whileTimeIsLeft(this.#deps, this.#deadlines.endsAt, (signal) =>
-      lease.leave(this.#untaken, isFinal, signal),
-    ).catch((caught: unknown) => {
+    const leave = (signal: AbortSignal) => lease.leave(untaken, isFinal, signal);
+    const tries = { isRepeated: () => true };
+    await whileTimeIsLeft(this.#deps, this.#deadlines.endsAt, leave, tries).catch((caught) => {
       failure = caught;
       observe.recordFailed(this.#slice, caught);
     });
-    this.#isStored = failure === undefined;
     const { status, stored: state } = lease;
     if (state?.ended !== undefined && status !== 'lost') {
       observe.delivered(this.#slice, state, status === 'stopped', error);

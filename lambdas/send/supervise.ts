@@ -32,8 +32,6 @@ export class Supervision {
   readonly #states: SliceStates[number][];
   readonly #startedAt: number;
   readonly #ended = new AbortController();
-  /** Of each slice that this request has delivered, the last. */
-  readonly #deliveries = new Map<Slice, SliceDelivery>();
   /** Slices whose invocations Lambda has accepted. */
   readonly #accepted = new Set<Slice>();
   #leases = 0;
@@ -129,24 +127,14 @@ export class Supervision {
   }
 
   async #deliver(slice: Slice, reading?: Promise<Chunk>): Promise<void> {
-    const unstored = this.#unstored(slice);
-    const delivery = unstored ?? this.#newDelivery(slice);
-    this.#deliveries.set(slice, delivery);
-    const left = await (unstored ? delivery.leave(false) : delivery.run(reading));
+    const left = await this.#newDelivery(slice).run(reading);
     this.#states[slice.slice] = left.state;
     this.#error ??= left.error;
   }
 
-  /** Ends a slice that nobody has: its remaining recipients are unreached. */
   async #end(slice: Slice): Promise<void> {
-    const left = await (this.#unstored(slice) ?? this.#newDelivery(slice)).leave(true);
+    const left = await this.#newDelivery(slice).end();
     this.#states[slice.slice] = left.state;
-  }
-
-  /** This request's delivery of a slice that knows more than is stored. */
-  #unstored(slice: Slice): SliceDelivery | undefined {
-    const own = this.#deliveries.get(slice);
-    return own?.isUnstored(this.#stateOf(slice)) ? own : undefined;
   }
 
   #newDelivery(slice: Slice): SliceDelivery {
@@ -190,12 +178,9 @@ export class Supervision {
   readonly #isOpen = (slice: Slice): boolean =>
     !isOver(this.#stateOf(slice), new Date(this.#readAt));
 
-  /** Whether a slice is open and nobody else has its lease. */
-  readonly #isFree = (slice: Slice): boolean => {
-    const state = this.#stateOf(slice);
-    const isOwn = state?.lease?.by.startsWith(`${this.#sending.call.requestId}/`);
-    return this.#isOpen(slice) && (isOwn || freeAt(state) < this.#now());
-  };
+  /** Whether a slice is open and nobody has its lease. */
+  readonly #isFree = (slice: Slice): boolean =>
+    this.#isOpen(slice) && freeAt(this.#stateOf(slice)) < this.#now();
 
   readonly #isHeld = (slice: Slice): boolean => this.#isOpen(slice) && !this.#isFree(slice);
 
