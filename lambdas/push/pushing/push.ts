@@ -73,16 +73,20 @@ export function preparer(
   };
   const topicOf = options.topic === undefined ? undefined : topicHeader(options.topic);
   /** By pair and origin: a VAPID token is valid for one origin only. */
-  const signed = new Map<string, PushRequest['headers'] | FailureReason>();
+  const signed = new Map<number, Map<string, PushRequest['headers'] | FailureReason>>();
 
   return (push) => {
     if (push.headers !== undefined) return undefined;
     const { recipient, encrypt, vapid } = push;
-    const key = `${vapid.number} ${recipient.origin}`;
-    let headers = signed.get(key);
+    let ofPair = signed.get(vapid.number);
+    if (ofPair === undefined) {
+      ofPair = new Map();
+      signed.set(vapid.number, ofPair);
+    }
+    let headers = ofPair.get(recipient.origin);
     if (headers === undefined) {
       headers = headersFor(recipient.origin, vapid);
-      signed.set(key, headers);
+      ofPair.set(recipient.origin, headers);
     }
     if (typeof headers === 'string') return headers;
     try {
@@ -157,7 +161,7 @@ type FinalOutcome = Exclude<Outcome, Transient>;
  * Interprets a push service's response. RFC 8030 §5 and §7.3 define 201 and 404; the others are what
  * the push services document, or have been observed to send.
  */
-export function outcomeOf({ status, headers, body }: PushResponse, now: Date): Outcome {
+export function outcomeOf({ status, headers, body }: PushResponse, clock: () => Date): Outcome {
   if (status >= 200 && status < 300) {
     // WNS accepts messages that it drops, and says so only in this header.
     const dropped = ['dropped', 'channelthrottled'].includes(headers['x-wns-status'] ?? '');
@@ -166,7 +170,7 @@ export function outcomeOf({ status, headers, body }: PushResponse, now: Date): O
   if (status === 404 || status === 410) return { kind: 'gone' };
   const reason = isKeyMismatch(status, body) ? 'key_mismatch' : reasonOf(status);
   return failureFacts(reason).isRetried
-    ? transient(reason, headers['retry-after'], now)
+    ? transient(reason, headers['retry-after'], clock)
     : { kind: 'failed', reason };
 }
 
@@ -184,9 +188,10 @@ function isKeyMismatch(status: number, body: string): boolean {
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) is seconds or a date. */
-function transient(reason: FailureReason, after: string | undefined, now: Date): Outcome {
+function transient(reason: FailureReason, after: string | undefined, clock: () => Date): Outcome {
   if (after === undefined) return { kind: 'transient', reason };
-  const waitMs = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - now.getTime();
+  const isSeconds = /^\d+$/.test(after);
+  const waitMs = isSeconds ? Number(after) * 1000 : Date.parse(after) - clock().getTime();
   if (Number.isNaN(waitMs)) return { kind: 'transient', reason };
   return { kind: 'transient', reason, retryAfterMs: Math.max(0, waitMs) };
 }

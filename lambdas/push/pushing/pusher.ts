@@ -157,7 +157,7 @@ class RunningPusher {
   readonly #end = new AbortController();
   /** Aborts when the pusher has ended, and stops its timers. */
   readonly #done = new AbortController();
-  /** Domains with a host that has responded. */
+  /** Origins that have responded. */
   readonly #responded = new Set<string>();
   /** The pairs of the recipients that were added last. */
   #vapid: VapidPairs<VapidPair> | undefined;
@@ -171,7 +171,7 @@ class RunningPusher {
   /** When the next timer fires: epoch ms. */
   #wakesAt = Number.POSITIVE_INFINITY;
   /** Is called when anything has changed. */
-  #onChange = () => {};
+  #onChange = (_now: number) => {};
 
   constructor(settings: PusherSettings, options: PusherOptions) {
     // One listener for each timer and each write.
@@ -238,7 +238,8 @@ class RunningPusher {
 
   /** Whether few recipients wait, but for slow push services, and memory is left for more. */
   get hasRoom(): boolean {
-    return this.#isBelow(Math.min(sliceSizes.claimAhead, this.#options.pushesPerSecond));
+    const most = Math.min(sliceSizes.claimAhead, this.#options.pushesPerSecond);
+    return this.#isBelow(most, this.#now());
   }
 
   /**
@@ -246,10 +247,10 @@ class RunningPusher {
    * services.
    */
   wantsMore(): Promise<void> {
-    return this.#until(() => {
+    return this.#until((now) => {
       // A push service that does not respond causes no event.
-      this.#wakeAt(this.#now() + promptMs);
-      return this.#isBelow(0) || this.#isIdle;
+      this.#wakeAt(now + promptMs);
+      return this.#isBelow(0, now) || this.#isIdle(now);
     });
   }
 
@@ -257,7 +258,7 @@ class RunningPusher {
   async end(): Promise<Untaken> {
     this.#isEnding = true;
     for (const service of this.#services.values()) this.#finishGone(service);
-    await this.#until(() => this.#isIdle);
+    await this.#until((now) => this.#isIdle(now));
     this.#queueDue(Number.POSITIVE_INFINITY);
     const untaken = new Map<string, readonly Recipient[]>();
     for (const service of this.#services.values()) {
@@ -281,7 +282,7 @@ class RunningPusher {
   /** Starts no further push. */
   stop(): void {
     this.#isStopped = true;
-    this.#onChange();
+    this.#onChange(this.#now());
   }
 
   /** Counts of the recipients whose outcome is final. */
@@ -315,38 +316,37 @@ class RunningPusher {
   }
 
   /** Whether no more than so many wait for each push service that responds promptly. */
-  #isBelow(most: number): boolean {
-    const now = this.#now();
+  #isBelow(most: number, now: number): boolean {
     if (this.#isOver(now) || this.#isPaused(now)) return false;
-    const services = [...this.#services.values()];
-    const unsettled = services.reduce((sum, service) => sum + service.unsettled, 0);
-    return (
-      unsettled <= sliceSizes.pending && services.every((service) => !service.isBusy(now, most))
-    );
+    let unsettled = 0;
+    for (const service of this.#services.values()) {
+      if (service.isBusy(now, most)) return false;
+      unsettled += service.unsettled;
+    }
+    return unsettled <= sliceSizes.pending;
   }
 
   /** Whether nothing is in flight, and nothing will start. */
-  get #isIdle(): boolean {
+  #isIdle(now: number): boolean {
     if (this.#inFlight > 0) return false;
-    if (this.#isOver(this.#now())) return true;
+    if (this.#isOver(now)) return true;
     const { lastAttemptAt } = this.#options.times;
     const isLeft = ({ waiting, pausedUntil }: PushService) =>
       waiting > 0 && pausedUntil < lastAttemptAt;
     return this.#waiting.size === 0 && ![...this.#services.values()].some(isLeft);
   }
 
-  #until(isMet: () => boolean): Promise<void> {
+  #until(isMet: (now: number) => boolean): Promise<void> {
     return new Promise((resolve) => {
-      this.#onChange = () => {
-        if (isMet()) resolve();
+      this.#onChange = (now) => {
+        if (isMet(now)) resolve();
       };
-      this.#onChange();
+      this.#onChange(this.#now());
     });
   }
 
   /** Starts pushes until the limits, the pace or the time allow no more. */
-  #startPushes(): void {
-    let now = this.#now();
+  #startPushes(now = this.#now()): void {
     this.#queueDue(now);
     while (this.#inFlight < this.#settings.inFlight.overall && !this.#isOver(now)) {
       const service = nextToStart(this.#services.values(), now);
@@ -360,7 +360,7 @@ class RunningPusher {
       now = this.#now();
     }
     if (!this.#isOver(now)) this.#wakeAt(this.#nextAt(now));
-    this.#onChange();
+    this.#onChange(now);
   }
 
   /** When the next push may start that only waits for a time; otherwise the time of the last push. */
@@ -404,7 +404,7 @@ class RunningPusher {
       return this.#notSent(service);
     }
     const startedAt = this.#now();
-    const outcome = await this.#attempt(service, push);
+    const outcome = await this.#attempt(service, push, startedAt);
     if (outcome === undefined) {
       service.addAgain(push);
       return this.#notSent(service);
@@ -439,7 +439,7 @@ class RunningPusher {
         if (outcome.kind === 'transient') push.lastFailure = outcome.reason;
         this.#waitFor(step.afterMs, service, push);
     }
-    this.#startPushes();
+    this.#startPushes(now);
   }
 
   /** Nothing was sent of a push that was started. */
@@ -482,33 +482,35 @@ class RunningPusher {
   }
 
   /** Posts a prepared push once. @returns undefined if it was not allowed to start when its connection was open. */
-  async #attempt(service: PushService, push: Push): Promise<Outcome | undefined> {
+  async #attempt(
+    service: PushService,
+    push: Push,
+    startedAt: number,
+  ): Promise<Outcome | undefined> {
     const { headers, body, recipient } = push;
     const { origin, path } = recipient;
     const { transport, clock, onFault } = this.#settings;
-    const domain = domainOf(origin);
     try {
       const response = await transport({
         origin,
         path,
         headers: headers!,
         body: body!,
-        timeoutMs: Math.min(pushTimeoutMs, this.#options.times.endAt - this.#now()),
+        timeoutMs: Math.min(pushTimeoutMs, this.#options.times.endAt - startedAt),
         mayStart: () => {
           const mayStart = this.#mayStart(service, push);
           if (mayStart) service.passed(push);
           return mayStart;
         },
       });
-      if (domain !== undefined) this.#responded.add(domain);
-      return outcomeOf(response, clock());
+      this.#responded.add(origin);
+      return outcomeOf(response, clock);
     } catch (error) {
       if (error instanceof UnsendableError) return { kind: 'failed', reason: 'unsendable' };
       if (error instanceof NotStartedError) return undefined;
       if (error instanceof NoResponseError) {
         const { isTimeout, isUnknownHost, mayHaveArrived } = error;
-        // The resolver works: it has found another host of this domain.
-        if (isUnknownHost && this.#responded.has(domain!)) return { kind: 'gone' };
+        if (isUnknownHost && this.#knowsDomainOf(origin)) return { kind: 'gone' };
         return {
           kind: 'transient',
           reason: 'no_response',
@@ -521,6 +523,13 @@ class RunningPusher {
       onFault?.(error);
       return { kind: 'failed', reason: 'internal_error' };
     }
+  }
+
+  /** Whether another host of its domain has responded: then the resolver works. */
+  #knowsDomainOf(origin: string): boolean {
+    const domain = domainOf(origin);
+    const isOfIt = (other: string) => domainOf(other) === domain;
+    return domain !== undefined && [...this.#responded].some(isOfIt);
   }
 
   /** Queues a push again after a pause. Meanwhile it keeps no body. */

@@ -50,13 +50,14 @@ export function pushTransport(settings: ConnectionSettings): Transport {
     // latin1 keeps the low byte: U+010A would become LF and split the request.
     if (!/^\/[!-~]*$/.test(path)) throw new UnsendableError('The path is not percent-encoded.');
 
+    const pushService = connections.originOf(origin);
     const head =
-      `POST ${path} HTTP/1.1\r\nHost: ${connections.hostOf(origin)}\r\n` +
+      `POST ${path} HTTP/1.1\r\nHost: ${pushService.host}\r\n` +
       `${fields}Content-Length: ${body.length}\r\n\r\n`;
     const request = Buffer.allocUnsafe(head.length + body.length);
     request.write(head, 'latin1');
     body.copy(request, head.length);
-    return connections.take(origin).post(request, timeoutMs, mayStart);
+    return connections.take(pushService).post(request, timeoutMs, mayStart);
   };
 }
 
@@ -144,8 +145,16 @@ class Connections {
     this.#secureContext = tls.createSecureContext({ ca: settings.ca });
   }
 
-  hostOf(origin: string): string {
-    return this.#originOf(origin).host;
+  originOf(name: string): Origin {
+    let origin = this.#origins.get(name);
+    if (origin === undefined) {
+      const url = new URL(name);
+      const open = this.#openerOf(url);
+      origin = { host: url.host, open, idle: [], connections: 0 };
+      if (this.#origins.size >= capacity) this.#dropOrigin();
+      this.#origins.set(name, origin);
+    }
+    return origin;
   }
 
   /**
@@ -153,8 +162,7 @@ class Connections {
    * for it.
    * @throws {Error} if all connections are busy: the caller must limit its pushes.
    */
-  take(name: string): Connection {
-    const origin = this.#originOf(name);
+  take(origin: Origin): Connection {
     for (let last = origin.idle.pop(); last !== undefined; last = origin.idle.pop()) {
       this.#idle.delete(last);
       if (this.#now() - last.idleSince < idleTimeoutMs) return last;
@@ -181,18 +189,6 @@ class Connections {
     const [longestIdle] = this.#idle;
     if (longestIdle === undefined) throw new Error('Too many pushes at once.');
     longestIdle.close();
-  }
-
-  #originOf(name: string): Origin {
-    let origin = this.#origins.get(name);
-    if (origin === undefined) {
-      const url = new URL(name);
-      const open = this.#openerOf(url);
-      origin = { host: url.host, open, idle: [], connections: 0 };
-      if (this.#origins.size >= capacity) this.#dropOrigin();
-      this.#origins.set(name, origin);
-    }
-    return origin;
   }
 
   #dropOrigin(): void {

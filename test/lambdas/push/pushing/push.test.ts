@@ -13,7 +13,7 @@ import { fcm, mozilla, pushVirtually, recipientsAt } from '../../../fixtures/vir
 const now = new Date('2026-11-20T12:00:00Z');
 
 function outcome(status: number, { headers = {}, body = '' } = {}) {
-  return outcomeOf({ status, headers, body }, now);
+  return outcomeOf({ status, headers, body }, () => now);
 }
 
 test.each([200, 201, 202])('%i is delivered', (status) => {
