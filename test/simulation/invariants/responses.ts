@@ -17,7 +17,13 @@ import {
   slicesOf,
 } from '../report.ts';
 import type { Report, Response } from '../simulation.ts';
-import { everyone, type SliceFate, type SliceVersion } from '../world.ts';
+import {
+  type EndedRun,
+  everyone,
+  type SliceFate,
+  type SliceVersion,
+  type World,
+} from '../world.ts';
 import {
   holds,
   nothing,
@@ -46,14 +52,24 @@ function hasDied({ body, status }: Response): boolean {
   return body.error === undefined && status >= 500;
 }
 
-/** A response comes in time, and no function runs into its time-out. */
+/** The function of a request, and its name; empty if none has started. */
+function runOf({ ended }: World, requestId: string): readonly [name?: string, run?: EndedRun] {
+  const isOfIt = ([name, run]: [string, EndedRun]) =>
+    name.startsWith('send ') && run.requestId === requestId;
+  return [...ended].find(isOfIt) ?? [];
+}
+
+/** A response comes in time, or as soon as its function no longer stands still. No function runs into its time-out. */
 function respondsInTime({ responses, world }: Report): Verdict[] {
+  const { endMs, timeoutMs } = sendTimeline;
   const verdicts = responses.map((response): Verdict => {
     const { call, afterMs, startedAfterMs } = response;
     if (hasDied(response)) return died;
-    if (startedAfterMs > sendTimeline.endMs) return nothing('its function started too late');
+    if (startedAfterMs > endMs) return nothing('its function started too late');
+    const [, run] = runOf(world, call.requestId);
+    const pausedMs = (run?.pause?.to ?? 0) - world.startsAt - call.at;
     return verdict(
-      afterMs <= sendTimeline.timeoutMs,
+      afterMs <= Math.max(timeoutMs, pausedMs + timeoutMs - endMs),
       () => `${call.requestId} takes ${afterMs} ms`,
     );
   });
@@ -146,10 +162,7 @@ function errorsAreTrue(report: Report): Verdict[] {
           callsOf(report, attempt.notificationId).includes(call)),
     ).length;
     const made = [...world.requestOf].filter(([, by]) => by === requestId).map(([id]) => id);
-    const [, run] =
-      [...world.ended].find(
-        ([name, one]) => name.startsWith('send ') && one.requestId === requestId,
-      ) ?? [];
+    const [, run] = runOf(world, requestId);
     const from = world.startsAt + call.at + startedAfterMs;
     const leftMs = world.undisturbedMs([everyone, requestId], { from, to: at });
     return [
@@ -284,9 +297,7 @@ function waitingUsesItsTime(report: Report): Verdict[] {
         to: at + sendTimeline.lastPushMs - clockDifferenceMs,
       });
       const due = Math.floor(((ms / 1000) * scenario.pushesPerSecond) / slices.length);
-      const requestRun = [...world.ended].find(
-        ([name, run]) => name.startsWith('send ') && run.requestId === request.requestId,
-      )?.[0];
+      const [requestRun] = runOf(world, request.requestId);
       const deliveredBy = last?.holder ?? requestRun;
       const made = attemptsOf(report, id).filter(
         (attempt) => attempt.slice === slice || attempt.run === deliveredBy,
