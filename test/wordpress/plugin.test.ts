@@ -244,6 +244,16 @@ describeWithWordPress('a network of sites', () => {
   });
 
   test.each([
+    ['nobody', { attempted: 0, delivered: 0 }, /^Nothing was sent: the service does not know/],
+    ['a browser that is gone', { attempted: 1, delivered: 0 }, /did not accept/],
+    ['a browser', { attempted: 1, delivered: 1 }, /^$/],
+  ])('"Try it" says what became of a notification to %s', async (_, counts, problem) => {
+    const response = JSON.stringify({ status: 201, body: counts });
+    const code = `require_once WP_PLUGIN_DIR . '/carillon/includes/admin.php'; return Carillon\\trial_problem(json_decode('${response}', true));`;
+    expect(await site.php(code)).toMatch(problem);
+  });
+
+  test.each([
     ['who may not change settings', 'writer'],
     ['without a nonce', 'admin'],
   ])('%s changes none', async (_, name) => {

@@ -116,8 +116,21 @@ add_action('wp_ajax_carillon_try', function () {
     $title = plain(get_bloginfo('name')) ?: this_site();
     $content = ['title' => $title, 'body' => __('Notifications arrive in this browser.', 'carillon'), 'userIds' => [$user]];
     $response = ask('POST', '/notifications', wp_json_encode($content));
-    wp_send_json(['findings' => $response['status'] === 201 ? [] : [['problem', explain($response)]]]);
+    $problem = trial_problem($response);
+    wp_send_json(['findings' => $problem === '' ? [] : [['problem', $problem]]]);
 });
+
+/** Why a notification to one browser was not accepted by its push service; '' if it was. */
+function trial_problem(array $response): string {
+    if ($response['status'] !== 201) {
+        return explain($response);
+    }
+    ['attempted' => $attempted, 'delivered' => $delivered] = $response['body'];
+    if ($attempted === 0) {
+        return __('Nothing was sent: the service does not know this browser. Try it once more.', 'carillon');
+    }
+    return $delivered > 0 ? '' : __('The push service of this browser did not accept the notification. Try it once more.', 'carillon');
+}
 
 function settings_page(): void {
     $settings = settings();
