@@ -179,6 +179,9 @@ export class Lease {
     } else if (refused.refusal === 'stopped' && this.#isHeld(refused.slice, startedAt)) {
       this.status = 'stopped';
       this.stored = refused.slice;
+    } else if (refused.refusal === 'ended' && refused.slice.lease?.by === by) {
+      // An earlier write of this lease has stored the end, and its response was lost.
+      this.stored = refused.slice;
     } else {
       this.status = 'lost';
       this.stored = refused.slice;
