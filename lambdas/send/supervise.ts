@@ -63,8 +63,11 @@ export class Supervision {
     const [own, ...others] = this.#slices(this.#isFree);
     for (const slice of others) void this.#start(slice);
     if (own !== undefined) await this.#deliver(own, reading);
-    while (this.#slices(this.#isOpen).length > 0 && this.#now() < this.#looksUntil()) {
+    while (this.#slices(this.#isOpen).length > 0) {
+      const lookedAt = this.#now();
       await this.#look();
+      // The last look begins when no function begins any more, however long this request was busy before.
+      if (lookedAt >= this.#looksUntil()) break;
       const free = this.#slices(this.#mayBeDelivered)[0];
       if (free !== undefined) {
         if (others.includes(free)) this.#reportUnlessTaken(free);
@@ -74,7 +77,6 @@ export class Supervision {
       if (free === undefined || this.#isOpen(free)) await this.#pause();
     }
     if (this.#hasAttempted()) {
-      await this.#look();
       await Promise.all(this.#slices(this.#isFree).map((slice) => this.#end(slice)));
     }
     return this.#supervised(this.#slices(this.#isOpen).length === 0);
