@@ -61,6 +61,7 @@ export class Supervision {
    */
   async deliver(reading?: Promise<Chunk>): Promise<Supervised> {
     const [own, ...others] = this.#slices(this.#isFree);
+    const unreported = new Set(others);
     for (const slice of others) void this.#start(slice);
     if (own !== undefined) await this.#deliver(own, reading);
     while (this.#slices(this.#isOpen).length > 0) {
@@ -70,7 +71,7 @@ export class Supervision {
       if (lookedAt >= this.#looksUntil()) break;
       const free = this.#slices(this.#mayBeDelivered)[0];
       if (free !== undefined) {
-        if (others.includes(free)) this.#reportUnlessTaken(free);
+        if (unreported.delete(free)) this.#reportUnlessTaken(free);
         await this.#deliver(free);
       }
       // A slice that failed is tried again after a pause.
