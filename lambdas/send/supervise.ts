@@ -181,9 +181,13 @@ export class Supervision {
   readonly #isOpen = (slice: Slice): boolean =>
     !isOver(this.#stateOf(slice), new Date(this.#readAt));
 
-  /** Whether a slice is open and nobody has its lease. */
-  readonly #isFree = (slice: Slice): boolean =>
-    this.#isOpen(slice) && freeAt(this.#stateOf(slice)) < this.#now();
+  /** Whether a slice is open and nobody has its lease. This request's own has ended by its own clock. */
+  readonly #isFree = (slice: Slice): boolean => {
+    const state = this.#stateOf(slice);
+    const lease = state?.lease;
+    const isOwn = lease?.by.startsWith(`${this.#sending.call.requestId}/`);
+    return this.#isOpen(slice) && (isOwn ? lease!.until : freeAt(state)) < this.#now();
+  };
 
   readonly #isHeld = (slice: Slice): boolean => this.#isOpen(slice) && !this.#isFree(slice);
 
