@@ -525,11 +525,11 @@ class RunningPusher {
     }
   }
 
-  /** Whether another host of its domain has responded: then the resolver works. */
+  /** Whether another host of its domain has responded: then the resolver works. It does not if this one has too. */
   #knowsDomainOf(origin: string): boolean {
     const domain = domainOf(origin);
-    const isOfIt = (other: string) => domainOf(other) === domain;
-    return domain !== undefined && [...this.#responded].some(isOfIt);
+    if (domain === undefined || this.#responded.has(origin)) return false;
+    return [...this.#responded].some((other) => domainOf(other) === domain);
   }
 
   /** Queues a push again after a pause. Meanwhile it keeps no body. */
