@@ -426,7 +426,8 @@ class RunningPusher {
     switch (step.kind) {
       case 'settle':
         this.#settle(push, step.as, service);
-        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.unknownHosts += 1;
+        if (outcome.kind === 'transient' && outcome.isUnknownHost)
+          this.#addUnknownHost(push, service);
         break;
       case 'use_other_pair':
         push.vapid = otherPair!;
@@ -523,6 +524,11 @@ class RunningPusher {
       onFault?.(error);
       return { kind: 'failed', reason: 'internal_error' };
     }
+  }
+
+  /** Below a domain, anybody can invent hosts. Every other host is that of a push service, which is then down. */
+  #addUnknownHost({ recipient: { origin } }: Push, service: PushService): void {
+    if (domainOf(origin) !== undefined) service.unknownHosts += 1;
   }
 
   /** Whether another host of its domain has responded: then the resolver works. It does not if this one has too. */
