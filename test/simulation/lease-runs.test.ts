@@ -72,8 +72,8 @@ test.each<[fault: string, path: string, text: string, replacement: string]>([
   [
     'a call without a response counts as stored',
     lease,
-    '      signal,\n    );\n    // It was given',
-    '      signal,\n    ).catch(() => undefined);\n    // It was given',
+    '      signal,\n    );\n    // It was given up: its caller repeats it, or a later one says more.\n    if (signal.aborted || id.n',
+    '      signal,\n    ).catch(() => undefined);\n    if (id.n',
   ],
   ['nobody is left for the next attempt', queue, 'push.number > this.#furthest', 'push.number < 0'],
   [
