@@ -686,3 +686,17 @@ test('a repetition whose reads take long does not say that a function has a slic
   const deps = { ...setup.deps, starter: loses, slices: { ...slices, find } };
   await expect(setup.send(first, deps)).rejects.toMatchObject(inProgress);
 });
+
+test('a slice that cannot be read does not keep this request from the others', async () => {
+  const setup = deliverySetup({ audience });
+  const { audiences } = setup.deps;
+  const third = audience.slice(6).map(({ path }) => path);
+  const everyone: typeof audiences.everyone = async (project, range, options) => {
+    const read = await audiences.everyone(project, range, options);
+    if (read.recipients.some(({ path }) => path === '/3')) throw new Error('fault');
+    return read;
+  };
+  const deps = { ...setup.deps, audiences: { ...audiences, everyone } };
+  await sendWith(setup, refused, {}, deps).outcome;
+  expect(setup.pushed()).toEqual(expect.arrayContaining(third));
+});
