@@ -62,6 +62,9 @@ export class Supervision {
   async deliver(reading?: Promise<Chunk>): Promise<Supervised> {
     const [own, ...others] = this.#slices(this.#isFree);
     const unreported = new Set(others);
+    // One that fails again and again must not keep this request from the others.
+    const tries = new Map<Slice, number>();
+    const triesOf = (slice: Slice) => tries.get(slice) ?? 0;
     for (const slice of others) void this.#start(slice);
     if (own !== undefined) await this.#deliver(own, reading);
     while (this.#slices(this.#isOpen).length > 0) {
@@ -69,8 +72,11 @@ export class Supervision {
       await this.#look();
       // The last look begins when no function begins any more, however long this request was busy before.
       if (lookedAt >= this.#looksUntil()) break;
-      const free = this.#slices(this.#mayBeDelivered)[0];
+      const free = this.#slices(this.#mayBeDelivered)
+        .toSorted((one, other) => triesOf(one) - triesOf(other))
+        .at(0);
       if (free !== undefined) {
+        tries.set(free, triesOf(free) + 1);
         if (unreported.delete(free)) this.#reportUnlessTaken(free);
         await this.#deliver(free);
       }
