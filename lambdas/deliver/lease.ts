@@ -167,8 +167,8 @@ export class Lease {
       { ...written, ...end, event, until },
       signal,
     );
-    // It was given up, and a later one says more.
-    if (id.n !== this.#n) return this.status;
+    // It was given up: its caller repeats it, or a later one says more.
+    if (signal.aborted || id.n !== this.#n) return this.status;
     if (refused === undefined || refused.refusal === 'stored') {
       const stoppedAt = this.stored?.stoppedAt;
       this.stored = { ...written, lease: { ...id, until }, ended: end?.ended, stoppedAt };
@@ -178,6 +178,9 @@ export class Lease {
       this.status = 'mine';
     } else if (refused.refusal === 'stopped' && this.#isHeld(refused.slice, startedAt)) {
       this.status = 'stopped';
+      this.stored = refused.slice;
+    } else if (refused.refusal === 'ended' && refused.slice.lease?.by === by) {
+      // An earlier write of this lease has stored the end, and its response was lost.
       this.stored = refused.slice;
     } else {
       this.status = 'lost';

@@ -129,11 +129,11 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   const { call, notification } = sending;
   const { project, keyed } = notification;
   const { keyHash, requestHash } = keyed!;
-  const now = deps.clock();
   const retried = <Result>(attempt: (signal: AbortSignal) => Promise<Result>) =>
     whileTimeIsLeft(deps, sending.lastPushAt, attempt);
   const earlier =
-    call.earlier ?? (await retried((signal) => deps.sends.earlier(project, keyHash, now, signal)));
+    call.earlier ??
+    (await retried((signal) => deps.sends.earlier(project, keyHash, deps.clock(), signal)));
   // The first request has just been undone.
   if (earlier === undefined) throw requestInProgress(1);
   if (earlier.requestHash !== requestHash) {
@@ -161,6 +161,8 @@ async function repeat(deps: SendDependencies, sending: Sending): Promise<SendOut
   if (states.some((slice) => slice?.ended === 'cancelled')) throw requestInProgress(1);
 
   const { respondedAsync } = stored.division;
+  // After the reads: a lease may have run out during them.
+  const now = deps.clock();
   const isAccepted = states.every(
     (slice) => isOver(slice, now) || (respondedAsync && freeAt(slice) >= now.getTime()),
   );

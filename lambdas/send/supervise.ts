@@ -61,20 +61,29 @@ export class Supervision {
    */
   async deliver(reading?: Promise<Chunk>): Promise<Supervised> {
     const [own, ...others] = this.#slices(this.#isFree);
+    const unreported = new Set(others);
+    // One that fails again and again must not keep this request from the others.
+    const tries = new Map<Slice, number>();
+    const triesOf = (slice: Slice) => tries.get(slice) ?? 0;
     for (const slice of others) void this.#start(slice);
     if (own !== undefined) await this.#deliver(own, reading);
-    while (this.#slices(this.#isOpen).length > 0 && this.#now() < this.#looksUntil()) {
+    while (this.#slices(this.#isOpen).length > 0) {
+      const lookedAt = this.#now();
       await this.#look();
-      const free = this.#slices(this.#mayBeDelivered)[0];
+      // The last look begins when no function begins any more, however long this request was busy before.
+      if (lookedAt >= this.#looksUntil()) break;
+      const free = this.#slices(this.#mayBeDelivered)
+        .toSorted((one, other) => triesOf(one) - triesOf(other))
+        .at(0);
       if (free !== undefined) {
-        if (others.includes(free)) this.#reportUnlessTaken(free);
+        tries.set(free, triesOf(free) + 1);
+        if (unreported.delete(free)) this.#reportUnlessTaken(free);
         await this.#deliver(free);
       }
       // A slice that failed is tried again after a pause.
       if (free === undefined || this.#isOpen(free)) await this.#pause();
     }
     if (this.#hasAttempted()) {
-      await this.#look();
       await Promise.all(this.#slices(this.#isFree).map((slice) => this.#end(slice)));
     }
     return this.#supervised(this.#slices(this.#isOpen).length === 0);
@@ -178,9 +187,13 @@ export class Supervision {
   readonly #isOpen = (slice: Slice): boolean =>
     !isOver(this.#stateOf(slice), new Date(this.#readAt));
 
-  /** Whether a slice is open and nobody has its lease. */
-  readonly #isFree = (slice: Slice): boolean =>
-    this.#isOpen(slice) && freeAt(this.#stateOf(slice)) < this.#now();
+  /** Whether a slice is open and nobody has its lease. This request's own has ended by its own clock. */
+  readonly #isFree = (slice: Slice): boolean => {
+    const state = this.#stateOf(slice);
+    const lease = state?.lease;
+    const isOwn = lease?.by.startsWith(`${this.#sending.call.requestId}/`);
+    return this.#isOpen(slice) && (isOwn ? lease!.until : freeAt(state)) < this.#now();
+  };
 
   readonly #isHeld = (slice: Slice): boolean => this.#isOpen(slice) && !this.#isFree(slice);
 

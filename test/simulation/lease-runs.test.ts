@@ -72,9 +72,10 @@ test.each<[fault: string, path: string, text: string, replacement: string]>([
   [
     'a call without a response counts as stored',
     lease,
-    '      signal,\n    );\n    // It was given',
-    '      signal,\n    ).catch(() => undefined);\n    // It was given',
+    '      signal,\n    );\n    // It was given up: its caller repeats it, or a later one says more.\n    if (signal.aborted || id.n',
+    '      signal,\n    ).catch(() => undefined);\n    if (id.n',
   ],
+  ['a response counts that comes after its try', lease, 'signal.aborted || id.n', 'id.n'],
   ['nobody is left for the next attempt', queue, 'push.number > this.#furthest', 'push.number < 0'],
   [
     'a chunk whose claim is refused is pushed to',

@@ -30,6 +30,7 @@ import { timers } from './time/timers.ts';
 const fates = [
   'is lost',
   'has no response',
+  'has a response after its try',
   'arrives late',
   'is lost, and its writer dies',
   'is stored, and its writer dies',
@@ -274,6 +275,11 @@ class LeaseRun {
       case 'has no response':
         await execute();
         return without();
+      case 'has a response after its try': {
+        const refused = await execute();
+        // Before the next try begins.
+        return new Promise((resolve) => after(sliceTimeline.tryMs + 50, () => resolve(refused)));
+      }
       case 'arrives late':
         this.#late = execute;
         return without();

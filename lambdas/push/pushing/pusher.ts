@@ -426,7 +426,8 @@ class RunningPusher {
     switch (step.kind) {
       case 'settle':
         this.#settle(push, step.as, service);
-        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.unknownHosts += 1;
+        if (outcome.kind === 'transient' && outcome.isUnknownHost)
+          this.#addUnknownHost(push, service);
         break;
       case 'use_other_pair':
         push.vapid = otherPair!;
@@ -525,11 +526,16 @@ class RunningPusher {
     }
   }
 
-  /** Whether another host of its domain has responded: then the resolver works. */
+  /** Below a domain, anybody can invent hosts. Every other host is that of a push service, which is then down. */
+  #addUnknownHost({ recipient: { origin } }: Push, service: PushService): void {
+    if (domainOf(origin) !== undefined) service.unknownHosts += 1;
+  }
+
+  /** Whether another host of its domain has responded: then the resolver works. It does not if this one has too. */
   #knowsDomainOf(origin: string): boolean {
     const domain = domainOf(origin);
-    const isOfIt = (other: string) => domainOf(other) === domain;
-    return domain !== undefined && [...this.#responded].some(isOfIt);
+    if (domain === undefined || this.#responded.has(origin)) return false;
+    return [...this.#responded].some((other) => domainOf(other) === domain);
   }
 
   /** Queues a push again after a pause. Meanwhile it keeps no body. */

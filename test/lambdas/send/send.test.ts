@@ -365,3 +365,34 @@ test.each([
     expect(await setup.sent()).toBe(1);
   },
 );
+
+test('a claim whose response comes after its try counts nobody twice', async () => {
+  const setup = deliverySetup();
+  const { slices } = setup.deps;
+  let isFirst = true;
+  const write: typeof slices.write = async (...call) => {
+    const isLate = isFirst;
+    isFirst = false;
+    const refused = await slices.write(...call);
+    // A try has 2 s, and the next one begins 150 ms later.
+    if (isLate) await setup.time.sleep(2050);
+    return refused;
+  };
+  const deps = { ...setup.deps, slices: { ...slices, write } };
+  expect(resultOf(await setup.send({}, deps))).toMatchObject({
+    ...{ attempted: 3, delivered: 3, failed: 0 },
+  });
+});
+
+test('a slice whose end is stored without a response is logged and measured', async () => {
+  const setup = deliverySetup();
+  const { slices } = setup.deps;
+  let failures = 1;
+  const write: typeof slices.write = async (key, one, signal) => {
+    const refused = await slices.write(key, one, signal);
+    if (one.ended && failures-- > 0) throw throttled;
+    return refused;
+  };
+  await setup.send({}, { ...setup.deps, slices: { ...slices, write } });
+  expect(setup.calls).toContain('delivered');
+});

@@ -587,3 +587,116 @@ describe('the form of the first response', () => {
 function toAda(name: string, unused = name) {
   return { title: '{{name}}', recipients: [{ userId: 'ada', values: { name, unused } }] };
 }
+
+test.each([
+  ['first', false],
+  ['repeated', true],
+])(
+  'a %s request that was busy since its last look does not say that nothing was sent',
+  async (_, isRepeated) => {
+    // Nobody is in slice 0, which the request delivers.
+    const setup = deliverySetup({ audience: recipients(9).slice(3) });
+    const { audiences, sends } = setup.deps;
+    const call = { idempotencyKey, audience: { subscribers: 60_000 } };
+    const cancel = () => Promise.reject(throttled);
+    if (isRepeated) {
+      const begin: typeof sends.begin = async (...begun) => {
+        await sends.begin(...begun);
+        throw throttled;
+      };
+      const first = setup.send(call, { ...setup.deps, sends: { ...sends, begin, cancel } });
+      await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+      await setup.until(40_000);
+    }
+    const startedAt = setup.time.now;
+    const starter = {
+      // Lambda runs slice 1 late, and loses slice 2.
+      async start(slice: Slice) {
+        if (slice.slice === 1) setup.time.at(startedAt + 8000, () => setup.deliverElsewhere(slice));
+        return true;
+      },
+    };
+    // The request tries to read slice 2 until the time of the last push.
+    const everyone: typeof audiences.everyone = async (project, range, options) => {
+      if (range.from > 0) throw throttled;
+      return audiences.everyone(project, range, options);
+    };
+    const reads = { ...audiences, everyone };
+    const deps = { ...setup.deps, audiences: reads, starter, sends: { ...sends, cancel } };
+    const outcome = await setup.send(call, deps).catch(({ code }) => ({ code }));
+    expect(setup.pushed()).toHaveLength(3);
+    expect(outcome).toMatchObject({ result: { attempted: 3, delivered: 3 } });
+  },
+);
+
+test('a slice that Lambda does not take is reported once, however often it is tried here', async () => {
+  const setup = deliverySetup({ audience });
+  const { audiences } = setup.deps;
+  const everyone: typeof audiences.everyone = async (project, range, options) => {
+    if (range.from === 0) return audiences.everyone(project, range, options);
+    throw new Error('fault');
+  };
+  const deps = { ...setup.deps, audiences: { ...audiences, everyone } };
+  await sendWith(setup, refused, {}, deps).outcome;
+  expect(setup.calls.filter((call) => call === 'not taken 1')).toHaveLength(1);
+});
+
+test('a slice of which this request has attempted nobody is ended, also if it was left just before', async () => {
+  const setup = deliverySetup({ audience: recipients(6) });
+  const { slices } = setup.deps;
+  // The end of the slice of this request is stored after 25 s.
+  const write: typeof slices.write = async (key, one, signal) => {
+    const at = setup.time.now - startMs;
+    if (key.slice === 0 && at > 21_900 && at < 24_500) throw throttled;
+    return slices.write(key, one, signal);
+  };
+  const startPushing = fakePusher((chunk) => ({
+    ...setup.push(chunk),
+    done: setup.time
+      .sleep(startMs + 22_100 - setup.time.now)
+      .then(() => ({ ...noCounts, unreached: chunk.recipients.length })),
+  }));
+  const deps = { ...setup.deps, startPushing, slices: { ...slices, write } };
+  expect(resultOf(await setup.send(large, deps))).toMatchObject({ attempted: 4, delivered: 4 });
+});
+
+test('a repetition whose reads take long does not say that a function has a slice whose lease has run out', async () => {
+  const setup = deliverySetup();
+  const first = { idempotencyKey, respondAsync: true };
+  const sleep: typeof setup.deps.sleep = async (ms, signal) => {
+    await setup.deps.sleep(ms, signal);
+    // The function dies.
+    if (setup.time.now > startMs + 3000) await new Promise(() => {});
+  };
+  const startPushing = fakePusher((chunk) => ({ ...setup.push(chunk), ...dying() }));
+  const starter = {
+    async start(slice: Slice) {
+      void setup.startSlice(slice, 'dead', { ...setup.deps, startPushing, sleep });
+      return true;
+    },
+  };
+  await setup.send(first, { ...setup.deps, starter });
+  await setup.until(55_000);
+  const { slices } = setup.deps;
+  const find: typeof slices.find = async (...call) => {
+    if (setup.time.now < startMs + 70_000) throw throttled;
+    return slices.find(...call);
+  };
+  const loses = { start: async () => true };
+  const deps = { ...setup.deps, starter: loses, slices: { ...slices, find } };
+  await expect(setup.send(first, deps)).rejects.toMatchObject(inProgress);
+});
+
+test('a slice that cannot be read does not keep this request from the others', async () => {
+  const setup = deliverySetup({ audience });
+  const { audiences } = setup.deps;
+  const third = audience.slice(6).map(({ path }) => path);
+  const everyone: typeof audiences.everyone = async (project, range, options) => {
+    const read = await audiences.everyone(project, range, options);
+    if (read.recipients.some(({ path }) => path === '/3')) throw new Error('fault');
+    return read;
+  };
+  const deps = { ...setup.deps, audiences: { ...audiences, everyone } };
+  await sendWith(setup, refused, {}, deps).outcome;
+  expect(setup.pushed()).toEqual(expect.arrayContaining(third));
+});

@@ -1,4 +1,6 @@
 import { noCounts } from '../../../../contract/wire/counts.ts';
+import { pushServiceHealth } from '../../../../lambdas/deliver/push-service-health.ts';
+import type { ServiceOutcome } from '../../../../lambdas/push/pushing/push-service.ts';
 import { NoResponseError } from '../../../../lambdas/push/transport/response.ts';
 import {
   type Conduct,
@@ -125,3 +127,36 @@ test('what cannot be sent waits for nobody', async () => {
     ...{ attempted: 100, failed: 100, failures: { unsendable: 100 } },
   });
 });
+
+test('a host that has responded exists, whatever the resolver says later', async () => {
+  let pushes = 0;
+  const removed: string[] = [];
+  const { done } = pushVirtually(
+    {
+      recipients: recipientsAt(safari, 40),
+      ...times,
+      pushesPerSecond: 20,
+      remove: async (gone) => void removed.push(...gone.map(({ origin }) => origin)),
+    },
+    () => (++pushes <= 30 ? { status: 201 } : { isUnknownHost: true }),
+  );
+  expect(await done).toMatchObject({ delivered: 30, failures: { no_response: 10 } });
+  expect(removed).toEqual([]);
+});
+
+test.each([
+  ['a push service with one host', fcm, []],
+  ['an extra origin', 'https://ntfy.example.com', ['https://ntfy.example.com']],
+])(
+  '%s that the resolver does not find is down: nobody can have invented it',
+  async (_, origin, extraOrigins) => {
+    const outcomes: ServiceOutcome[] = [];
+    const { done } = pushVirtually(
+      { recipients: recipientsAt(origin, 40), ...times, onEnd: (ended) => outcomes.push(...ended) },
+      () => ({ isUnknownHost: true }),
+      { extraOrigins },
+    );
+    expect(await done).toMatchObject({ failures: { no_response: 40 } });
+    expect(pushServiceHealth(() => new Date(0))(outcomes)).toMatchObject({ failing: 40 });
+  },
+);
