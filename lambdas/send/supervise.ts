@@ -61,10 +61,8 @@ export class Supervision {
    */
   async deliver(reading?: Promise<Chunk>): Promise<Supervised> {
     const [own, ...others] = this.#slices(this.#isFree);
-    const unreported = new Set(others);
-    // One that fails again and again must not keep this request from the others.
-    const tries = new Map<Slice, number>();
-    const triesOf = (slice: Slice) => tries.get(slice) ?? 0;
+    const tries = new Map(others.map((slice) => [slice, 0]));
+    const triesOf = (slice: Slice) => tries.get(slice) ?? 1;
     for (const slice of others) void this.#start(slice);
     if (own !== undefined) await this.#deliver(own, reading);
     while (this.#slices(this.#isOpen).length > 0) {
@@ -72,12 +70,13 @@ export class Supervision {
       await this.#look();
       // The last look begins when no function begins any more, however long this request was busy before.
       if (lookedAt >= this.#looksUntil()) break;
-      const free = this.#slices(this.#mayBeDelivered)
-        .toSorted((one, other) => triesOf(one) - triesOf(other))
-        .at(0);
+      // One that fails again and again must not keep this request from the others.
+      const [free] = this.#slices(this.#mayBeDelivered).toSorted(
+        (one, other) => triesOf(one) - triesOf(other),
+      );
       if (free !== undefined) {
+        if (triesOf(free) === 0) this.#reportUnlessTaken(free);
         tries.set(free, triesOf(free) + 1);
-        if (unreported.delete(free)) this.#reportUnlessTaken(free);
         await this.#deliver(free);
       }
       // A slice that failed is tried again after a pause.
@@ -187,12 +186,12 @@ export class Supervision {
   readonly #isOpen = (slice: Slice): boolean =>
     !isOver(this.#stateOf(slice), new Date(this.#readAt));
 
-  /** Whether a slice is open and nobody has its lease. This request's own has ended by its own clock. */
+  /** Whether a slice is open and nobody has its lease. Those of this request end by its own clock. */
   readonly #isFree = (slice: Slice): boolean => {
     const state = this.#stateOf(slice);
-    const lease = state?.lease;
-    const isOwn = lease?.by.startsWith(`${this.#sending.call.requestId}/`);
-    return this.#isOpen(slice) && (isOwn ? lease!.until : freeAt(state)) < this.#now();
+    const isOwn = state?.lease?.by.startsWith(`${this.#sending.call.requestId}/`);
+    const freeSince = isOwn ? state!.lease!.until : freeAt(state);
+    return this.#isOpen(slice) && freeSince < this.#now();
   };
 
   readonly #isHeld = (slice: Slice): boolean => this.#isOpen(slice) && !this.#isFree(slice);

@@ -147,7 +147,7 @@ export type Outcome =
       readonly retryAfterMs?: number;
       /** Whether it is `no_response` because the time was over. */
       readonly isTimeout?: boolean;
-      /** Whether it is `no_response` because its host does not exist. */
+      /** Whether it is `no_response` because its host, which anybody can have invented, does not exist. */
       readonly isUnknownHost?: boolean;
       /** Whether the push service may have accepted the push: a retry would show it twice. */
       readonly mayHaveArrived?: boolean;

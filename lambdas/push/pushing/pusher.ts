@@ -426,8 +426,7 @@ class RunningPusher {
     switch (step.kind) {
       case 'settle':
         this.#settle(push, step.as, service);
-        if (outcome.kind === 'transient' && outcome.isUnknownHost)
-          this.#addUnknownHost(push, service);
+        if (outcome.kind === 'transient' && outcome.isUnknownHost) service.unknownHosts += 1;
         break;
       case 'use_other_pair':
         push.vapid = otherPair!;
@@ -510,7 +509,9 @@ class RunningPusher {
       if (error instanceof UnsendableError) return { kind: 'failed', reason: 'unsendable' };
       if (error instanceof NotStartedError) return undefined;
       if (error instanceof NoResponseError) {
-        const { isTimeout, isUnknownHost, mayHaveArrived } = error;
+        const { isTimeout, mayHaveArrived } = error;
+        // Only below a domain can anybody invent hosts: every other one is a push service's, which is then down.
+        const isUnknownHost = error.isUnknownHost && domainOf(origin) !== undefined;
         if (isUnknownHost && this.#knowsDomainOf(origin)) return { kind: 'gone' };
         return {
           kind: 'transient',
@@ -526,15 +527,10 @@ class RunningPusher {
     }
   }
 
-  /** Below a domain, anybody can invent hosts. Every other host is that of a push service, which is then down. */
-  #addUnknownHost({ recipient: { origin } }: Push, service: PushService): void {
-    if (domainOf(origin) !== undefined) service.unknownHosts += 1;
-  }
-
   /** Whether another host of its domain has responded: then the resolver works. It does not if this one has too. */
   #knowsDomainOf(origin: string): boolean {
+    if (this.#responded.has(origin)) return false;
     const domain = domainOf(origin);
-    if (domain === undefined || this.#responded.has(origin)) return false;
     return [...this.#responded].some((other) => domainOf(other) === domain);
   }
 
