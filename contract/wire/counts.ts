@@ -113,7 +113,7 @@ export const failureReasons = {
     cause: 'gone',
   },
   not_removed: {
-    meaning: 'The subscription is gone, but could not be deleted in time.',
+    meaning: 'The subscription is gone, and its deletion was not confirmed in time.',
     cause: 'service',
   },
   internal_error: {
