@@ -36,7 +36,7 @@ interface Tally {
 /**
  * Judges pushes by push service. So the subscriptions that anybody can make neither hide a fault at another push
  * service nor look like one. If a push service has accepted any push, the project's keys are right, and it refuses
- * single subscriptions. Hosts that do not exist or are not known by name are not judged.
+ * single subscriptions. Hosts that anybody can have invented, or that are not known by name, are not judged.
  */
 export function pushServiceHealth(clock: () => Date) {
   const tallies = new Map<string, Tally>();

@@ -47,7 +47,7 @@ export interface ServiceOutcome {
   readonly pushService: string;
   readonly delivered: number;
   readonly failures: Failures;
-  /** Those that failed with `no_response` because their host does not exist: anybody can subscribe such. */
+  /** Those that failed with `no_response` because their host, which anybody can have invented, does not exist. */
   readonly unknownHosts: number;
 }
 
