@@ -169,10 +169,10 @@ export class Supervision {
     for (const [index, slice] of open.entries()) this.#states[slice] = read[index];
   }
 
-  /** If nobody was attempted and no function is at work, it stops earlier: undoing the send takes time too. */
+  /** Later, no function begins, and none is at work: this request ends what is left, or undoes the send. */
   #looksUntil(): number {
-    const isWorking = this.#hasAttempted() || this.#slices(this.#isHeld).length > 0;
-    return isWorking ? this.#sending.slicesEndAt : this.#sending.lastPushAt;
+    const isHeld = this.#slices(this.#isHeld).length > 0;
+    return isHeld ? this.#sending.slicesEndAt : this.#sending.lastPushAt;
   }
 
   #hasAttempted(): boolean {

@@ -687,6 +687,19 @@ test('a repetition whose reads take long does not say that a function has a slic
   await expect(setup.send(first, deps)).rejects.toMatchObject(inProgress);
 });
 
+test('a slice that nobody has is ended as soon as no push may start', async () => {
+  const setup = deliverySetup({ audience });
+  const { audiences } = setup.deps;
+  const everyone: typeof audiences.everyone = async (project, range, options) => {
+    if (range.from === 0) return audiences.everyone(project, range, options);
+    throw throttled;
+  };
+  const deps = { ...setup.deps, audiences: { ...audiences, everyone } };
+  const result = resultOf(await sendWith(setup, refused, {}, deps).outcome);
+  expect(result).toMatchObject({ attempted: 3, unreached: expect.any(Number) });
+  expect(setup.time.now - startMs).toBeLessThan(22_500);
+});
+
 test('a slice that cannot be read does not keep this request from the others', async () => {
   const setup = deliverySetup({ audience });
   const { audiences } = setup.deps;
