@@ -400,6 +400,21 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect((await announced.view(id)).text).toContain('An attempt before may have announced it.');
     });
 
+    test.each([
+      ['46', 'It is being delivered.'],
+      ['81', 'Announced. The console of Carillon has the counts.'],
+    ])('counts are not said while the delivery goes on, after %s minutes', async (age, text) => {
+      const id = await publish();
+      await announced.arrived();
+      const body = { status: 'sending', attempted: 5, delivered: 5, removed: 0, failed: 0 };
+      await site.php(`
+        $record = ['state' => 'sending', 'since' => time() - ${age} * MINUTE_IN_SECONDS] + Carillon\\record(${id});
+        Carillon\\save($record, 0);
+        add_filter('pre_http_request', fn () => ['response' => ['code' => 200], 'headers' => [], 'body' => '${JSON.stringify(body)}']);
+        do_action('carillon_attempt', ${id});`);
+      expect((await announced.view(id)).text).toBe(text);
+    });
+
     test.each<[string, object]>([
       ['gets a password', { post_password: 'secret' }],
       ['is taken offline', { post_status: 'draft' }],

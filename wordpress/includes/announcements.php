@@ -24,8 +24,8 @@ const LAST_ATTEMPT_SECONDS = 23 * HOUR_IN_SECONDS;
 /** Longer than an attempt can take. */
 const CLAIM_SECONDS = 5 * MINUTE_IN_SECONDS;
 
-/** A delivery takes at most 40 minutes. */
-const DELIVERY_SECONDS = 45 * MINUTE_IN_SECONDS;
+/** A delivery may be continued for 75 minutes, if functions crash. */
+const DELIVERY_SECONDS = 80 * MINUTE_IN_SECONDS;
 
 function record(int $id): array {
     $record = get_post_meta($id, RECORD, true);
@@ -189,8 +189,10 @@ function follow(array $record): array {
 
 /** @param array $notification response of the service: its counts, or its `status` while it goes on. */
 function delivered(array $record, array $notification, bool $is_over = false): array {
-    $goes_on = in_array($notification['status'] ?? '', ['sending', 'stopping'], true) && !$is_over;
-    $names = ['attempted' => 0, 'delivered' => 0, 'removed' => 0, 'failed' => 0, 'unreached' => 0];
+    $is_open = in_array($notification['status'] ?? '', ['sending', 'stopping'], true);
+    $goes_on = $is_open && !$is_over;
+    // Counts that may still change are no result.
+    $names = $is_open ? [] : ['attempted' => 0, 'delivered' => 0, 'removed' => 0, 'failed' => 0, 'unreached' => 0];
     $state = ['state' => $goes_on ? 'sending' : 'sent', 'counts' => array_intersect_key($notification, $names)];
     return [$state + $record, $goes_on ? ($record['state'] === 'sending' ? 30 : 2) : null];
 }
