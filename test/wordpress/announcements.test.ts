@@ -400,6 +400,15 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect((await announced.view(id)).text).toContain('An attempt before may have announced it.');
     });
 
+    test('a response that does not say what became of it is no refusal', async () => {
+      await outage([{ code: 'outcome_unknown' }]);
+      const id = await publish();
+      await announced.runEvents();
+      const { text } = await announced.view(id);
+      expect(text).toMatch(/^It may have been announced\. .*A message\./);
+      expect(text).not.toContain('refuse');
+    });
+
     test.each([
       ['46', 'It is being delivered.'],
       ['81', 'Announced. The console of Carillon has the counts.'],

@@ -51,6 +51,10 @@ function explain(array $response): string {
         'send_cap_reached' => __('The project has used up its notifications of this month. Whoever runs the service can raise the cap.', 'carillon'),
     ];
     if ($code !== '') {
+        if ($status >= 500) {
+            /* translators: %s: message of the service */
+            return sprintf(__('The service responds: %s', 'carillon'), $body['error']['message']);
+        }
         $issues = array_map(fn ($issue) => "{$issue['path']}: {$issue['message']}", $body['error']['issues'] ?? []);
         /* translators: %s: message of the service */
         return $texts[$code] ?? sprintf(__('The service refuses it: %s', 'carillon'), implode(' ', array_merge([$body['error']['message']], $issues)));
