@@ -409,6 +409,14 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect(text).not.toContain('refuse');
     });
 
+    test('a success that cannot be read may have announced it', async () => {
+      const id = await publish();
+      await site.php(`
+        add_filter('pre_http_request', fn () => ['response' => ['code' => 202], 'headers' => [], 'body' => '']);
+        do_action('carillon_attempt', ${id});`);
+      expect((await announced.view(id)).text).toMatch(/^It may have been announced\..*status 202/);
+    });
+
     test.each([
       ['46', 'It is being delivered.'],
       ['81', 'Announced. The console of Carillon has the counts.'],
