@@ -400,6 +400,16 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect((await announced.view(id)).text).toContain('An attempt before may have announced it.');
     });
 
+    test('an event that WordPress has lost after a lost response may have announced it', async () => {
+      await outage(['response lost']);
+      const id = await publish();
+      await announced.runEvents();
+      await site.php(`wp_clear_scheduled_hook('carillon_attempt', [${id}]);`);
+      const { text, button } = await announced.view(id);
+      expect(text).toMatch(/^It may have been announced.*lost/);
+      expect(button).toBe('Announce again');
+    });
+
     test('a response that does not say what became of it is no refusal', async () => {
       await outage([{ code: 'outcome_unknown' }]);
       const id = await publish();
