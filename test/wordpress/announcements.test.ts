@@ -400,6 +400,22 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect((await announced.view(id)).text).toContain('An attempt before may have announced it.');
     });
 
+    test('what a process that died may have announced is not said to be not announced', async () => {
+      const id = await publish();
+      // It dies when the response has arrived.
+      const attempt = `add_filter('http_response', function () { exit; }); do_action('carillon_attempt', ${id});`;
+      await expect(site.php(attempt)).rejects.toThrow();
+      expect(announced.sends()).toHaveLength(1);
+      await site.php(`
+        global $wpdb;
+        $wpdb->delete($wpdb->options, ['option_name' => 'carillon_claim_${id}']);`);
+      await update(id, { post_password: 'secret' });
+      await announced.runEvents();
+      const { text, button } = await announced.view(id);
+      expect(text).toContain('An attempt before may have announced it.');
+      expect(button).toBe('Announce again');
+    });
+
     test('an event that WordPress has lost after a lost response may have announced it', async () => {
       await outage(['response lost']);
       const id = await publish();

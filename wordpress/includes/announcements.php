@@ -11,7 +11,7 @@ const ATTEMPT = 'carillon_attempt';
  * - `state`: `waiting` to be sent, `sending`, `sent`, `failed`, or `none`; `reason`, with `none`: a key of reasons().
  * - `number` of the announcement, from 1; `since`: when it was queued; `visibility` of the post then; `by_hand`.
  * - `key`, `body` of the request. Repetitions send both unchanged, so that it is sent once.
- * - `failures`: number of failed attempts; `message` of the last one; `unclear` if one of them may have sent it; `id`, `counts` of the notification.
+ * - `failures`: number of failed attempts; `message` of the last one; `unclear` if an attempt may have sent it; `id`, `counts` of the notification.
  */
 const RECORD = '_carillon';
 
@@ -163,8 +163,9 @@ function send(array $record): array {
         if (!isset($record['body'])) {
             $record['key'] = settings()['uuid'] . "-$post->ID-{$record['number']}";
             $record['body'] = wp_json_encode(notification($post));
-            save($record, CLAIM_SECONDS + MINUTE_IN_SECONDS);
         }
+        // If this process dies, nobody knows whether it has sent it.
+        save(['unclear' => true] + $record, CLAIM_SECONDS + MINUTE_IN_SECONDS);
     } catch (\Throwable $error) {
         return [['state' => 'failed', 'message' => $error->getMessage()] + $record, null];
     }
