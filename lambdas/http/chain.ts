@@ -191,7 +191,7 @@ export function rateLimit<Found extends Project, Input = undefined>(
         keyId,
       };
       // Reads nothing for a caller that is known to be over its limit.
-      if (limit !== null) expectWithin(limit, counter.refused(counted));
+      if (limit !== null) expectWithin(limit, counter.refused(counted, limit));
       // Waits for both, so that nothing runs on after the response.
       const [count, input] = await Promise.allSettled([
         limit === null ? 0 : counter.count(counted, limit, signal),

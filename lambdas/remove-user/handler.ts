@@ -29,10 +29,17 @@ export function createHandler(host: Host) {
     const found = await users.endpointHashes(project, person, signal);
     return { person, found };
   }).handler(async ({ project, access, input: { person, found }, signal }) => {
-    const removed = await eraseFound(subscriptions, project.ref, person.userId, found, signal);
-    const { projectId } = project;
+    const { projectId, ref } = project;
     const subject = auditSubject(project, person);
-    await record(access, { projectId, action: 'removeUser', count: removed, subject }, signal);
+    const recordCount = (count: number | undefined) =>
+      record(access, { projectId, action: 'removeUser', count, subject }, signal);
+    const erasing = eraseFound(subscriptions, ref, person.userId, found, signal);
+    const removed = await erasing.catch(async (error) => {
+      // Some may be erased.
+      await recordCount(undefined);
+      throw error;
+    });
+    await recordCount(removed);
     return respond(200, { removed });
   });
 }

@@ -32,7 +32,7 @@ export async function findNotification(
   if (notification === undefined) {
     throw new ServiceError(
       'notification_not_found',
-      'This project has sent no notification with this id.',
+      'This project has no notification with this id.',
     );
   }
   const [delivery] = await deliveries([notification], signal);

@@ -49,8 +49,8 @@ export function rateLimitStore(
   { random, randomBytes }: Pick<Host, 'random' | 'randomBytes'>,
 ) {
   let known: DayKey | undefined;
-  // Buckets, and keys in buckets, that have reached their limit, all of the same minute.
-  const exhausted = new Set<string>();
+  // Buckets, and keys in buckets, that have reached a limit, with the limit, all of the same minute.
+  const exhausted = new Map<string, number>();
   let exhaustedMinute = 0;
 
   function currentMinute(): number {
@@ -140,7 +140,7 @@ export function rateLimitStore(
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
       const isKeyOnly = Number(error.Item?.hits) < most;
-      exhausted.add(isKeyOnly ? bucket + ofKey : bucket);
+      exhausted.set(isKeyOnly ? bucket + ofKey : bucket, limit);
       return secondsLeft();
     }
   }
@@ -148,13 +148,14 @@ export function rateLimitStore(
   return {
     /**
      * The same as `count` from this function's memory, without a call.
-     * @returns the seconds until the next minute if it has refused such a request in this one, else 0.
+     * @returns the seconds until the next minute if it has refused such a request in this one, and the limit has not been
+     *   raised since; else 0.
      */
-    refused(request: CountedRequest): number {
+    refused(request: CountedRequest, limit: number): number {
       // Without the day's key it has refused nobody yet.
       if (known?.day !== currentDay()) return 0;
-      const isExhausted = countedIn(request, known).some(
-        ({ bucket, ofKey = '' }) => exhausted.has(bucket) || exhausted.has(bucket + ofKey),
+      const isExhausted = countedIn(request, known).some(({ bucket, ofKey = '' }) =>
+        [bucket, bucket + ofKey].some((name) => limit <= (exhausted.get(name) ?? 0)),
       );
       return isExhausted ? secondsLeft() : 0;
     },

@@ -32,7 +32,7 @@ export function createHandler(host: Host) {
     if (!isCounted) {
       throw new ServiceError(
         'notification_not_found',
-        'This project has sent no notification with this id.',
+        'This project has no notification with this id.',
       );
     }
     event.logged = logged(type);

@@ -13,6 +13,7 @@ import { callWithValidRequest } from '../fixtures/valid-request.ts';
 let operator: ServiceOperator;
 let project: ProjectCredentials;
 let isAuditAway = false;
+let isErasureUnanswered = false;
 const logged: string[] = [];
 
 beforeAll(async () => {
@@ -21,12 +22,15 @@ beforeAll(async () => {
     onDynamoDbCall: ({ operation, parameters: { TableName } }) =>
       isAuditAway && operation === 'PutItem' && String(TableName).includes('Audit')
         ? errorResponse('ResourceNotFoundException', 'No such table.')
-        : undefined,
+        : isErasureUnanswered && operation === 'TransactWriteItems'
+          ? 'lost response'
+          : undefined,
   });
 });
 afterAll(() => operator.stop());
 beforeEach(async () => {
   isAuditAway = false;
+  isErasureUnanswered = false;
   project = await operator.service.createProject();
   await operator.service.subscribe(project, 'ada');
 });
@@ -78,6 +82,18 @@ test('a member is named, and a person is found by who has the user id only', asy
   expect(await audit('grace')).toEqual([]);
   const stored = await readTable(service.dynamo, service.stack.dynamodb.tables.AUDIT_TABLE);
   expect(JSON.stringify(stored)).not.toContain('ada');
+});
+
+test('an erasure whose end is not known leaves an entry without a number', async () => {
+  isErasureUnanswered = true;
+  expect((await change('removeUser', project)).status).toBe(503);
+  isErasureUnanswered = false;
+  expect(await change('removeUser', project)).toMatchObject({ body: { removed: 0 } });
+  const counts = (await audit('ada')).map(({ action, count }) => [action, count]);
+  expect(counts).toEqual([
+    ['removeUser', 0],
+    ['removeUser', undefined],
+  ]);
 });
 
 test('what cannot be written is logged, and the erasure is made', async () => {

@@ -227,7 +227,7 @@ test.each([
   ['neither an id nor --running', [], 2, /^Name a notification by its id, or use --running\./],
   ['both', ['0199f3c1-6d5e-7b1a-9c53-0a4f6d2e8b71', '--running'], 2, /^Name a notification/],
   ['no UUID', ['latest'], 2, /It is a UUID, as the command notifications list prints it\./],
-  ['an unknown id', ['0199f3c1-6d5e-7b1a-9c53-0a4f6d2e8b71'], 1, /has sent no notification/],
+  ['an unknown id', ['0199f3c1-6d5e-7b1a-9c53-0a4f6d2e8b71'], 1, /has no notification/],
 ])('stop refuses %s', async (_, args, code, message) => {
   const { projectId } = await operator.service.createProject();
   const stopped = await operator.run(['notifications', 'stop', projectId, ...args]);
@@ -273,13 +273,16 @@ describe('notifications delete', () => {
     const read = await callWithValidRequest(service, project, 'getNotification', {
       parameters: { projectId, notificationId: id },
     });
-    expect(read.status).toBe(404);
+    expect(read).toMatchObject({
+      status: 404,
+      body: { error: { message: 'This project has no notification with this id.' } },
+    });
     const late = await callWithValidRequest(service, project, 'track', {
       parameters: { projectId, notificationId: id },
     });
     expect(late.status).toBe(404);
     const { messages } = await operator.run([...remove, '--yes']);
-    expect(messages).toContain('has sent no notification with this id');
+    expect(messages).toContain('has no notification with this id');
   });
 
   test('refuses a notification that a function may work on, until it is stopped', async () => {

@@ -400,6 +400,64 @@ describeWithWordPress('the plugin for WordPress', () => {
       expect((await announced.view(id)).text).toContain('An attempt before may have announced it.');
     });
 
+    test('what a process that died may have announced is not said to be not announced', async () => {
+      const id = await publish();
+      // It dies when the response has arrived.
+      const attempt = `add_filter('http_response', function () { exit; }); do_action('carillon_attempt', ${id});`;
+      await expect(site.php(attempt)).rejects.toThrow();
+      expect(announced.sends()).toHaveLength(1);
+      await site.php(`
+        global $wpdb;
+        $wpdb->delete($wpdb->options, ['option_name' => 'carillon_claim_${id}']);`);
+      await update(id, { post_password: 'secret' });
+      await announced.runEvents();
+      const { text, button } = await announced.view(id);
+      expect(text).toContain('An attempt before may have announced it.');
+      expect(button).toBe('Announce again');
+    });
+
+    test('an event that WordPress has lost after a lost response may have announced it', async () => {
+      await outage(['response lost']);
+      const id = await publish();
+      await announced.runEvents();
+      await site.php(`wp_clear_scheduled_hook('carillon_attempt', [${id}]);`);
+      const { text, button } = await announced.view(id);
+      expect(text).toMatch(/^It may have been announced.*lost/);
+      expect(button).toBe('Announce again');
+    });
+
+    test('a response that does not say what became of it is no refusal', async () => {
+      await outage([{ code: 'outcome_unknown' }]);
+      const id = await publish();
+      await announced.runEvents();
+      const { text } = await announced.view(id);
+      expect(text).toMatch(/^It may have been announced\. .*A message\./);
+      expect(text).not.toContain('refuse');
+    });
+
+    test('a success that cannot be read may have announced it', async () => {
+      const id = await publish();
+      await site.php(`
+        add_filter('pre_http_request', fn () => ['response' => ['code' => 202], 'headers' => [], 'body' => '']);
+        do_action('carillon_attempt', ${id});`);
+      expect((await announced.view(id)).text).toMatch(/^It may have been announced\..*status 202/);
+    });
+
+    test.each([
+      ['46', 'It is being delivered.'],
+      ['81', 'Announced. The console of Carillon has the counts.'],
+    ])('counts are not said while the delivery goes on, after %s minutes', async (age, text) => {
+      const id = await publish();
+      await announced.arrived();
+      const body = { status: 'sending', attempted: 5, delivered: 5, removed: 0, failed: 0 };
+      await site.php(`
+        $record = ['state' => 'sending', 'since' => time() - ${age} * MINUTE_IN_SECONDS] + Carillon\\record(${id});
+        Carillon\\save($record, 0);
+        add_filter('pre_http_request', fn () => ['response' => ['code' => 200], 'headers' => [], 'body' => '${JSON.stringify(body)}']);
+        do_action('carillon_attempt', ${id});`);
+      expect((await announced.view(id)).text).toBe(text);
+    });
+
     test.each<[string, object]>([
       ['gets a password', { post_password: 'secret' }],
       ['is taken offline', { post_status: 'draft' }],

@@ -11,7 +11,7 @@ const ATTEMPT = 'carillon_attempt';
  * - `state`: `waiting` to be sent, `sending`, `sent`, `failed`, or `none`; `reason`, with `none`: a key of reasons().
  * - `number` of the announcement, from 1; `since`: when it was queued; `visibility` of the post then; `by_hand`.
  * - `key`, `body` of the request. Repetitions send both unchanged, so that it is sent once.
- * - `failures`: number of failed attempts; `message` of the last one; `unclear` if one of them may have sent it; `id`, `counts` of the notification.
+ * - `failures`: number of failed attempts; `message` of the last one; `unclear` if an attempt may have sent it; `id`, `counts` of the notification.
  */
 const RECORD = '_carillon';
 
@@ -24,8 +24,8 @@ const LAST_ATTEMPT_SECONDS = 23 * HOUR_IN_SECONDS;
 /** Longer than an attempt can take. */
 const CLAIM_SECONDS = 5 * MINUTE_IN_SECONDS;
 
-/** A delivery takes at most 40 minutes. */
-const DELIVERY_SECONDS = 45 * MINUTE_IN_SECONDS;
+/** A delivery may be continued for 75 minutes, if functions crash. */
+const DELIVERY_SECONDS = 80 * MINUTE_IN_SECONDS;
 
 function record(int $id): array {
     $record = get_post_meta($id, RECORD, true);
@@ -163,8 +163,9 @@ function send(array $record): array {
         if (!isset($record['body'])) {
             $record['key'] = settings()['uuid'] . "-$post->ID-{$record['number']}";
             $record['body'] = wp_json_encode(notification($post));
-            save($record, CLAIM_SECONDS + MINUTE_IN_SECONDS);
         }
+        // If this process dies, nobody knows whether it has sent it.
+        save(['unclear' => true] + $record, CLAIM_SECONDS + MINUTE_IN_SECONDS);
     } catch (\Throwable $error) {
         return [['state' => 'failed', 'message' => $error->getMessage()] + $record, null];
     }
@@ -189,8 +190,10 @@ function follow(array $record): array {
 
 /** @param array $notification response of the service: its counts, or its `status` while it goes on. */
 function delivered(array $record, array $notification, bool $is_over = false): array {
-    $goes_on = in_array($notification['status'] ?? '', ['sending', 'stopping'], true) && !$is_over;
-    $names = ['attempted' => 0, 'delivered' => 0, 'removed' => 0, 'failed' => 0, 'unreached' => 0];
+    $is_open = in_array($notification['status'] ?? '', ['sending', 'stopping'], true);
+    $goes_on = $is_open && !$is_over;
+    // Counts that may still change are no result.
+    $names = $is_open ? [] : ['attempted' => 0, 'delivered' => 0, 'removed' => 0, 'failed' => 0, 'unreached' => 0];
     $state = ['state' => $goes_on ? 'sending' : 'sent', 'counts' => array_intersect_key($notification, $names)];
     return [$state + $record, $goes_on ? ($record['state'] === 'sending' ? 30 : 2) : null];
 }

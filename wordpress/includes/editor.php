@@ -26,7 +26,8 @@ function status_text(\WP_Post $post): string {
     switch ($record['state']) {
         case 'waiting':
             if (!$due || $record['failures'] === 0) {
-                return $due ? __('Waiting for WordPress’s cron, which sends it.', 'carillon') : __('Not announced: WordPress has lost the cron event for it.', 'carillon');
+                $lost = $is_unclear ? __('It may have been announced: WordPress has lost the cron event for the next attempt.', 'carillon') : __('Not announced: WordPress has lost the cron event for it.', 'carillon');
+                return $due ? __('Waiting for WordPress’s cron, which sends it.', 'carillon') : $lost;
             }
             /* translators: 1: what went wrong, 2: time */
             $text = $is_unclear ? __('It may have been announced. %1$s The next attempt is at %2$s.', 'carillon') : __('Not announced yet. %1$s The next attempt is at %2$s.', 'carillon');

@@ -32,11 +32,12 @@ function is_transient(array $response): bool {
     return !$is_cap && (in_array($response['status'], [0, 409, 429], true) || $response['status'] >= 500);
 }
 
-/** Whether the service may have done what was asked: the request has left, and the service does not say that it refused. */
+/** Whether the service may have done what was asked: the request has left, and the service does not say that it refused. Of a success, the response could not be read. */
 function is_unclear(array $response): bool {
     $is_unsent = preg_match('/cURL error (6|7|35|60)\b/', $response['error']);
     $is_refused = ($response['body']['error']['code'] ?? '') === 'unavailable';
-    return $response['status'] === 0 ? !$is_unsent : $response['status'] >= 500 && !$is_refused;
+    $is_success = in_array($response['status'], [201, 202], true);
+    return $response['status'] === 0 ? !$is_unsent : $is_success || ($response['status'] >= 500 && !$is_refused);
 }
 
 /** What went wrong, and what to do. */
@@ -51,6 +52,10 @@ function explain(array $response): string {
         'send_cap_reached' => __('The project has used up its notifications of this month. Whoever runs the service can raise the cap.', 'carillon'),
     ];
     if ($code !== '') {
+        if ($status >= 500) {
+            /* translators: %s: message of the service */
+            return sprintf(__('The service responds: %s', 'carillon'), $body['error']['message']);
+        }
         $issues = array_map(fn ($issue) => "{$issue['path']}: {$issue['message']}", $body['error']['issues'] ?? []);
         /* translators: %s: message of the service */
         return $texts[$code] ?? sprintf(__('The service refuses it: %s', 'carillon'), implode(' ', array_merge([$body['error']['message']], $issues)));

@@ -78,16 +78,31 @@ test('each minute starts at 0', async () => {
 test('refused returns the seconds until the minute ends, without a call', async () => {
   const one = store();
   const limited = request('198.51.100.9');
-  expect(one.refused(limited)).toBe(0);
+  expect(one.refused(limited, 1)).toBe(0);
   await one.count(limited, 1);
-  expect(one.refused(limited)).toBe(0);
+  expect(one.refused(limited, 1)).toBe(0);
   await one.count(limited, 1);
   const before = database.calls();
-  expect(one.refused(limited)).toBe(15);
-  expect(one.refused(request('198.51.100.9', 'track'))).toBe(0);
+  expect(one.refused(limited, 1)).toBe(15);
+  expect(one.refused(request('198.51.100.9', 'track'), 1)).toBe(0);
   expect(database.calls()).toBe(before);
   now = new Date('2126-11-20T12:01:00Z');
-  expect(one.refused(limited)).toBe(0);
+  expect(one.refused(limited, 1)).toBe(0);
+});
+
+test('what an earlier limit has refused is within a raised one', async () => {
+  const one = store();
+  for (const limited of [
+    request('198.51.100.12'),
+    { ...request('198.51.100.13'), keyId: 'a' },
+    { ...request('2001:db8:3:1::/64'), network: '2001:db8:3::/48' },
+  ]) {
+    await one.count(limited, 1);
+    expect(await one.count(limited, 1)).toBe(15);
+    expect(one.refused(limited, 1)).toBe(15);
+    expect(one.refused(limited, 2)).toBe(0);
+    expect(await one.count(limited, 2)).toBe(0);
+  }
 });
 
 test('a key has the limit, and an address ten times as much over all keys', async () => {
@@ -95,12 +110,12 @@ test('a key has the limit, and an address ten times as much over all keys', asyn
   const withKey = (keyId: string) => ({ ...request('198.51.100.10'), keyId });
   expect(await one.count(withKey('a'), 1)).toBe(0);
   expect(await one.count(withKey('a'), 1)).toBe(15);
-  expect(one.refused(withKey('a'))).toBe(15);
-  expect(one.refused(withKey('b'))).toBe(0);
+  expect(one.refused(withKey('a'), 1)).toBe(15);
+  expect(one.refused(withKey('b'), 1)).toBe(0);
   for (const keyId of 'bcdefghij') expect(await one.count(withKey(keyId), 1)).toBe(0);
   expect(await one.count(withKey('k'), 1)).toBe(15);
   const before = database.calls();
-  expect([one.refused(withKey('b')), one.refused(withKey('l'))]).toEqual([15, 15]);
+  expect([one.refused(withKey('b'), 1), one.refused(withKey('l'), 1)]).toEqual([15, 15]);
   expect(database.calls()).toBe(before);
 });
 
@@ -119,8 +134,8 @@ test('of ten requests from addresses of a network, one is counted against it', a
   expect(database.calls() - before).toBe(33);
   expect(counts.filter((seconds) => seconds > 0)).toHaveLength(1);
   expect(counts[20]).toBe(15);
-  expect(one.refused(from(31))).toBe(15);
-  expect(one.refused({ ...from(31), network: '2001:db8:2::/48' })).toBe(0);
+  expect(one.refused(from(31), 2)).toBe(15);
+  expect(one.refused({ ...from(31), network: '2001:db8:2::/48' }, 2)).toBe(0);
 });
 
 describe('the key of a day', () => {
@@ -151,12 +166,12 @@ describe('the key of a day', () => {
     expect(expiresAt).toBeGreaterThanOrEqual((await bucket(last))!.expiresAt);
 
     now = new Date('2126-11-23T00:00:00Z');
-    expect(one.refused(from)).toBe(0);
+    expect(one.refused(from, 1)).toBe(0);
     expect(await one.count(from, 1)).toBe(0);
     const next = await bucketOf('198.51.100.22');
     expect(next.split('#')[2]).not.toBe(last.split('#')[2]);
-    expect(one.refused(from)).toBe(0);
+    expect(one.refused(from, 1)).toBe(0);
     expect(await one.count(from, 1)).toBe(60);
-    expect(one.refused(from)).toBe(60);
+    expect(one.refused(from, 1)).toBe(60);
   });
 });
