@@ -123,6 +123,12 @@ async function lose(name: Restored) {
 
 const present = () => new Date().toISOString().slice(0, 7);
 
+/** The caps of the parts of this month's counter in the stack. */
+async function capsOfMonth() {
+  const usage = await readTable(database.dynamo, database.tables.USAGE_TABLE);
+  return usage.filter(({ period }) => String(period).startsWith(present())).map(({ cap }) => cap);
+}
+
 test('a missing project is restored as it was, with counters that are counted again', async () => {
   const { projectId, ref } = await backUp('shop', 20, { subscriberCap: 10 });
   await backup().registry.rotateVapid(projectId);
@@ -416,3 +422,19 @@ test.each([true, false])(
     expect(await stack().registry.usage(projectId)).toMatchObject({ subscribers: 0 });
   },
 );
+
+test('new keys after an interrupted restore that kept them: the project sends, as it says', async () => {
+  const { projectId } = await backUp('shop', 12);
+  await expect(restore({ pauses: true }, failingAfter(70))).rejects.toThrow('Interrupted.');
+  expect(await restore({ pauses: true, newKeys: true })).toMatchObject([{ project: 'created' }]);
+  expect((await stack().registry.get(projectId)).pausedAt).toBeUndefined();
+  expect(await capsOfMonth()).toEqual(Array(8).fill(undefined));
+});
+
+test('kept keys after an interrupted restore with new ones: no send begins', async () => {
+  await backUp('shop', 12);
+  await setMonth(names, (await backup().find('shop'))!.ref, present(), [2]);
+  await expect(restore({ newKeys: true }, failingAfter(42))).rejects.toThrow('Interrupted.');
+  expect(await restore({ pauses: true })).toMatchObject([{ pausedAt: expect.any(String) }]);
+  expect(await capsOfMonth()).toEqual(Array(8).fill('closed'));
+});
