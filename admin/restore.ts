@@ -4,7 +4,7 @@ import { encodeBase64url } from '../contract/wire/fields.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
 import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
 import type { IdentityKeyItem, ProjectItem } from '../lambdas/store/items.ts';
-import { projectStore } from '../lambdas/store/projects.ts';
+import { projectOf, projectStore } from '../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RandomSource, withNewKeys } from './project-registry.ts';
 import { countSubscriptions, isCountRight, recount } from './recount.ts';
@@ -269,7 +269,12 @@ export async function restoreProject(
       );
     }
     const source = usable(to);
-    const projects = projectStore(dynamo, tables.projects, clock);
+    // In a dry run, a lost project is not there yet.
+    const find = async () => projectOf(project);
+    const projects =
+      dryRun && state === 'lost'
+        ? { find, refresh: find }
+        : projectStore(dynamo, tables.projects, clock);
     const importBatch = batchImport(dynamo, tables, projects, options.deployedCap, dryRun);
     const deps = { projectId, importBatch, sleep: options.sleep };
     const counts = await importSubscriptions(source.items(), deps);
@@ -277,7 +282,7 @@ export async function restoreProject(
   }
 
   async function wouldArrive(): Promise<Partial<Arrival>> {
-    if (state === 'lost') return {};
+    if (state === 'lost') return options.addSubscriptions ? addSubscriptions(project) : {};
     const erasedHashes = new Set<string>();
     const stored = new WholeProjects(dynamo, tables).erasuresOf(ref);
     for (const pages of [arriving.erasures(), stored]) {

@@ -438,3 +438,18 @@ test('kept keys after an interrupted restore with new ones: no send begins', asy
   expect(await restore({ pauses: true })).toMatchObject([{ pausedAt: expect.any(String) }]);
   expect(await capsOfMonth()).toEqual(Array(8).fill('closed'));
 });
+
+test('a dry run counts what a lost project then gets', async () => {
+  await backUp('shop', 3);
+  await restore();
+  const project = (await stack().find('shop'))!;
+  await stack().subscriptions.removeBatch(project.ref, [
+    ...(await readTable(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE))
+      .slice(0, 1)
+      .map(({ endpointHash: hash }) => hash as Uint8Array),
+  ]);
+  await lose('projects');
+  const added = { project: 'created', created: 1, unchanged: 2 };
+  expect(await restore({ addSubscriptions: true, dryRun: true })).toMatchObject([added]);
+  expect(await restore({ addSubscriptions: true })).toMatchObject([added]);
+});
