@@ -284,18 +284,23 @@ export async function restoreProject(
   async function wouldArrive(): Promise<Partial<Arrival>> {
     if (state === 'lost') return options.addSubscriptions ? addSubscriptions(project) : {};
     const erasedHashes = new Set<string>();
-    const stored = new WholeProjects(dynamo, tables).erasuresOf(ref);
-    for (const pages of [arriving.erasures(), stored]) {
-      for await (const page of pages)
-        for (const one of page) erasedHashes.add(encodeBase64url(one.endpointHash));
-    }
+    for await (const page of arriving.erasures())
+      for (const one of page) erasedHashes.add(encodeBase64url(one.endpointHash));
     const source = usable(arriving.project);
-    let [created, erased] = [0, 0];
-    for await (const one of source.items()) {
-      if (erasedHashes.has(encodeBase64url(one.endpointHash))) erased += 1;
-      else created += 1;
+    let erased = 0;
+    async function* items() {
+      for await (const one of source.items())
+        if (erasedHashes.has(encodeBase64url(one.endpointHash))) erased += 1;
+        else yield one;
     }
-    return { created, erased, keyDropped: source.keyDropped };
+    // As it arrives: beside what an interrupted call has brought, and whatever the cap.
+    const { settings } = project;
+    const find = async () =>
+      projectOf({ ...project, settings: { ...settings, subscriberCap: null } });
+    const importBatch = batchImport(dynamo, tables, { find, refresh: find }, 0, true);
+    const deps = { projectId, importBatch, sleep: options.sleep };
+    const counts = await importSubscriptions(items(), deps);
+    return { ...counts, erased: counts.erased + erased, keyDropped: source.keyDropped };
   }
 
   function usable(to: ConstructorParameters<typeof UsableSubscriptions>[0]) {

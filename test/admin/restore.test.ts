@@ -453,3 +453,11 @@ test('a dry run counts what a lost project then gets', async () => {
   expect(await restore({ addSubscriptions: true, dryRun: true })).toMatchObject([added]);
   expect(await restore({ addSubscriptions: true })).toMatchObject([added]);
 });
+
+test('a dry run after an interruption counts what is left', async () => {
+  await backUp('shop', 12);
+  await expect(restore({}, failingAfter(53))).rejects.toThrow('Interrupted.');
+  const [dry] = await restore({ dryRun: true });
+  expect(await restore()).toMatchObject([{ created: dry!.created, unchanged: dry!.unchanged }]);
+  expect(dry!.unchanged).toBeGreaterThan(0);
+});
