@@ -256,11 +256,11 @@ export class RegisteredProjects {
   }
 
   /** Forgets the previous pair, unless the project has another one or none. @param publicKey of the pair. */
-  async dropPreviousPair(projectId: string, publicKey: string): Promise<void> {
+  async dropPreviousPair(projectId: string, publicKey: string, now: Date): Promise<void> {
     const ofProject = {
-      UpdateExpression: 'REMOVE previousVapidPublicKey',
+      UpdateExpression: 'SET vapidRotatedAt = :now REMOVE previousVapidPublicKey',
       ConditionExpression: 'previousVapidPublicKey = :key',
-      ExpressionAttributeValues: { ':key': publicKey },
+      ExpressionAttributeValues: { ':key': publicKey, ':now': now.toISOString() },
     };
     const ofKeys = { UpdateExpression: 'REMOVE previousPrivateKey' };
     try {

@@ -200,6 +200,8 @@ describe('vapid --drop-previous', () => {
     await operator.registry
       .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
       .catch(() => {});
+    const { dynamo, tables } = operator.database;
+    await rotatedLongAgo(dynamo, tables.PROJECTS_TABLE, projectId);
     const { code, output } = await rotate('vapid --drop-previous --revoke --yes');
     expect(code).toBe(0);
     expect(output).toBe(
