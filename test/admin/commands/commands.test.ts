@@ -549,6 +549,24 @@ describe('members', () => {
     }
   });
 
+  test('a key that somebody else ends meanwhile does not keep those in other projects', async () => {
+    const ids = ['a', 'b'].map((letter) => `${letter}-${randomUUID()}`);
+    const name = `Ann ${randomUUID()}`;
+    for (const id of ids) {
+      await operator.registry.create({ projectId: id, random: randomBytes });
+      await operator.registry.invite(id, { name, role: 'viewer', random: randomBytes });
+    }
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const terminal = { ...testTerminal({ isTTY: true }), input };
+    terminal.messages.once('data', async () => {
+      await operator.registry.revoke(ids[0]!, name);
+      input.end(`${name}\n`);
+    });
+    const args = ['revoke', '--name', name, '--local'];
+    expect(await runCarillon(args, terminal, join(operator.directory, 'local.json'))).toBe(0);
+    expect(await operator.registry.members(ids[1]!)).toEqual([]);
+  });
+
   test('a name that is nearly that of a member is asked about', async () => {
     const name = `Zoë ${randomUUID()}`;
     await operator.registry.invite(projectId, { name, role: 'viewer', random: randomBytes });
