@@ -1,3 +1,5 @@
+import { formatTime } from './terminal/table.ts';
+
 /** An expected failure of an operator's task. The message is one line for the operator. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
@@ -43,6 +45,14 @@ export function removalIncomplete(projectId: string): CommandError {
   return new CommandError(
     'project_half_removed',
     `An earlier project "${projectId}" is not fully removed. Delete it again to finish.`,
+  );
+}
+
+/** A rotation would end a secret key that is still to stay valid. @param until ISO 8601. */
+export function gracePeriod(projectId: string, until: string): CommandError {
+  return new CommandError(
+    'grace_period',
+    `The previous secret key of "${projectId}" is valid until ${formatTime(until)}. A rotation would end it now. Wait, or use --revoke; with --grace as well, the present one then stays valid.`,
   );
 }
 

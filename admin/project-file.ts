@@ -44,13 +44,14 @@ export async function* projectLines(
   yield line({ format, version, projectId, exportedAt, limits });
   yield line({ project }) + line({ vapidKey }) + line({ identityKey });
   yield line({ months: Object.fromEntries(months) });
-  for await (const items of erasures()) yield items.map((erasure) => line({ erasure })).join('');
   let written = 0;
   for await (const items of subscriptions()) {
     yield items.map((subscription) => line({ subscription })).join('');
     written += items.length;
     onProgress(written);
   }
+  // Last, so that whoever is erased meanwhile is among them.
+  for await (const items of erasures()) yield items.map((erasure) => line({ erasure })).join('');
   yield line({ end: { subscriptions: written } });
 }
 

@@ -152,12 +152,20 @@ export function projectRegistry(
      * Replaces the secret key. The previous key stays valid for the grace period, and for as long as the functions
      * remember the project. An older key becomes invalid.
      * @param gracePeriodMs 0 for no grace period.
+     * @param endsPrevious whether a previous key in its grace period ends.
      * @throws {ProjectNotFound}
+     * @throws {CommandError} if there is one that does not.
      */
-    async rotateKey(projectId: string, random: RandomSource, gracePeriodMs = 0) {
+    async rotateKey(
+      projectId: string,
+      random: RandomSource,
+      gracePeriodMs = 0,
+      endsPrevious = true,
+    ) {
       const secretKey = newKey(secretKeyPrefix, random);
       const until = graceEnd(gracePeriodMs);
-      const project = await projects.replaceSecretKey(projectId, hashKey(secretKey), until);
+      const now = endsPrevious ? undefined : clock();
+      const project = await projects.replaceSecretKey(projectId, hashKey(secretKey), until, now);
       return { project: existing(projectId, project), secretKey };
     },
 

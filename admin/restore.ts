@@ -4,7 +4,7 @@ import { encodeBase64url } from '../contract/wire/fields.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
 import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
 import type { IdentityKeyItem, ProjectItem } from '../lambdas/store/items.ts';
-import { projectStore } from '../lambdas/store/projects.ts';
+import { projectOf, projectStore } from '../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RandomSource, withNewKeys } from './project-registry.ts';
 import { countSubscriptions, isCountRight, recount } from './recount.ts';
@@ -269,7 +269,12 @@ export async function restoreProject(
       );
     }
     const source = usable(to);
-    const projects = projectStore(dynamo, tables.projects, clock);
+    // In a dry run, a lost project is not there yet.
+    const find = async () => projectOf(project);
+    const projects =
+      dryRun && state === 'lost'
+        ? { find, refresh: find }
+        : projectStore(dynamo, tables.projects, clock);
     const importBatch = batchImport(dynamo, tables, projects, options.deployedCap, dryRun);
     const deps = { projectId, importBatch, sleep: options.sleep };
     const counts = await importSubscriptions(source.items(), deps);
@@ -277,20 +282,25 @@ export async function restoreProject(
   }
 
   async function wouldArrive(): Promise<Partial<Arrival>> {
-    if (state === 'lost') return {};
+    if (state === 'lost') return options.addSubscriptions ? addSubscriptions(project) : {};
     const erasedHashes = new Set<string>();
-    const stored = new WholeProjects(dynamo, tables).erasuresOf(ref);
-    for (const pages of [arriving.erasures(), stored]) {
-      for await (const page of pages)
-        for (const one of page) erasedHashes.add(encodeBase64url(one.endpointHash));
-    }
+    for await (const page of arriving.erasures())
+      for (const one of page) erasedHashes.add(encodeBase64url(one.endpointHash));
     const source = usable(arriving.project);
-    let [created, erased] = [0, 0];
-    for await (const one of source.items()) {
-      if (erasedHashes.has(encodeBase64url(one.endpointHash))) erased += 1;
-      else created += 1;
+    let erased = 0;
+    async function* items() {
+      for await (const one of source.items())
+        if (erasedHashes.has(encodeBase64url(one.endpointHash))) erased += 1;
+        else yield one;
     }
-    return { created, erased, keyDropped: source.keyDropped };
+    // As it arrives: beside what an interrupted call has brought, and whatever the cap.
+    const { settings } = project;
+    const find = async () =>
+      projectOf({ ...project, settings: { ...settings, subscriberCap: null } });
+    const importBatch = batchImport(dynamo, tables, { find, refresh: find }, 0, true);
+    const deps = { projectId, importBatch, sleep: options.sleep };
+    const counts = await importSubscriptions(items(), deps);
+    return { ...counts, erased: counts.erased + erased, keyDropped: source.keyDropped };
   }
 
   function usable(to: ConstructorParameters<typeof UsableSubscriptions>[0]) {

@@ -111,7 +111,7 @@ export function vapidRotation(
       // A function that does not know the rotation stores new subscriptions as if they had the previous pair.
       const rotatedAt = Date.parse(vapidRotatedAt ?? project.createdAt);
       const waitMs = rotatedAt + forgottenAfterMs - clock().getTime();
-      if (waitMs > 0) {
+      if (waitMs > 0 && previousVapidPublicKey !== undefined) {
         throw new CommandError(
           'vapid_pair_just_rotated',
           `The application server key of "${projectId}" was just rotated. ` +
@@ -127,9 +127,14 @@ export function vapidRotation(
         );
       }
       if (previousVapidPublicKey !== undefined) {
-        await projects.dropPreviousPair(projectId, previousVapidPublicKey);
-        waiting.onWait(forgottenAfterMs);
-        await waiting.sleep(forgottenAfterMs);
+        await projects.dropPreviousPair(projectId, previousVapidPublicKey, clock());
+      }
+      // Of an interrupted call, the rest of its time.
+      const leftMs = previousVapidPublicKey === undefined ? waitMs : forgottenAfterMs;
+      if (leftMs > 0) {
+        const wholeMs = Math.ceil(leftMs / 1000) * 1000;
+        waiting.onWait(wholeMs);
+        await waiting.sleep(wholeMs);
       }
       const removal = { dynamo, table: tables.subscriptions, subscriptions };
       return removeAllOfEarlierPairs(removal, ref, vapidPair, onProgress);

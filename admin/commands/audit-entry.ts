@@ -83,7 +83,8 @@ export async function recorded(
       notes.set(more.projectId ?? call.projectId, more);
     });
   } catch (error) {
-    if (mayHaveChanged(error)) await record(true);
+    // What was noted has begun, whatever the error says.
+    if (notes.size > 0 || mayHaveChanged(error)) await record(true);
     throw error;
   }
   await record();

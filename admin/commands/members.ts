@@ -182,7 +182,11 @@ async function revokeAll({ registry, dryRun, print, confirm, next, note }: Conte
     const effect = `ends ${keys}: ${projectIds.join(', ')}`;
     await confirm({ effect, expected: name, label: 'name', refusal: 'Nothing was revoked.' });
     for (const projectId of projectIds) {
-      await registry.revoke(projectId, name);
+      await registry.revoke(projectId, name).catch((error: unknown) => {
+        // Somebody else was faster.
+        const gone = ['member_not_found', 'project_not_found'];
+        if (!gone.includes((error as Partial<CommandError>).code!)) throw error;
+      });
       note({ projectId, member: name });
     }
   }

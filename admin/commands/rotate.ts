@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { countText } from '../../contract/text/text.ts';
-import { CommandError } from '../errors.ts';
+import { gracePeriod } from '../errors.ts';
 import type { RegisteredProject } from '../store/registered-projects.ts';
 import { formatTime } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -78,18 +78,18 @@ async function rotateSecret(
   { grace, revoke }: RotateOptions,
 ): Promise<void> {
   const { previousKeyUntil: until } = await registry.get(projectId);
-  if (!revoke && isInFuture(until)) {
-    throw new CommandError(
-      'grace_period',
-      `The previous secret key of "${projectId}" is valid until ${formatTime(until)}. A rotation would end it now. Wait, or use --revoke; with --grace as well, the present one then stays valid.`,
-    );
-  }
+  if (!revoke && isInFuture(until)) throw gracePeriod(projectId, until);
   if (grace === undefined) {
     const effect = `makes the present secret key of "${projectId}" invalid within 30 seconds; with --grace 24h it would stay valid for a day`;
     const refusal = 'The secret key was not replaced.';
     await confirm({ effect, expected: projectId, refusal });
   }
-  const { project, secretKey } = await registry.rotateKey(projectId, randomBytes, grace);
+  const { project, secretKey } = await registry.rotateKey(
+    projectId,
+    randomBytes,
+    grace,
+    revoke === true,
+  );
   const { previousKeyUntil } = project;
   print(
     { projectId, secretKey, previousKeyUntil },

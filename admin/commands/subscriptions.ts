@@ -228,7 +228,7 @@ function pruneCommand(runOnStack: RunOnStack): Command {
           const { removed, kept } = counted && isDone ? counted : await prune(false);
           note({ count: removed });
           print(
-            { removed, kept },
+            { dryRun, removed, kept },
             `${dryRun ? 'Would remove' : 'Removed'} ${countOf(removed, 'subscription')} ${which}; ` +
               `${countText(kept)} kept.\n`,
           );

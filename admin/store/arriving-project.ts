@@ -20,6 +20,7 @@ import type {
 } from '../../lambdas/store/items.ts';
 import { projectOf } from '../../lambdas/store/projects.ts';
 import { isVapidPair } from '../vapid-pair.ts';
+import { closeCounter, openCounter } from './closed-counters.ts';
 import {
   applicationServerKeys,
   projectNotFound,
@@ -101,7 +102,8 @@ export async function bringProject(
   if (!(await takeId())) return 'taken';
   await putMissing(tables.usage, newParts({ project: ref }));
   // A paused one stays paused.
-  const closed = pausedAt === undefined ? [] : monthsAround(clock());
+  const around = monthsAround(clock());
+  const closed = pausedAt === undefined ? [] : around;
   for (const month of new Set([...months.keys(), ...closed])) {
     const counter = monthCounter(tables.usage, ref, new Date(month));
     const parts = newParts(counter, months.get(month));
@@ -119,6 +121,13 @@ export async function bringProject(
   const importBatch = batchImport(dynamo, tables, { find, refresh: find }, 0);
   const usable = new UsableSubscriptions(project, subscriptions, onProgress);
   const counts = await importSubscriptions(usable.items(), { projectId, importBatch, sleep });
+  // An interrupted call may have brought it with other keys, and so paused or not.
+  for (const month of around) {
+    const counter = monthCounter(tables.usage, ref, new Date(month));
+    await (pausedAt === undefined
+      ? openCounter(dynamo, counter)
+      : closeCounter(dynamo, tables, project, counter));
+  }
   await replaceMark();
   return { ...counts, keyDropped: usable.keyDropped };
 

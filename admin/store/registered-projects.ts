@@ -25,7 +25,7 @@ import type {
   RemovedProjectItem,
   VapidKeyItem,
 } from '../../lambdas/store/items.ts';
-import { keysMissing } from '../errors.ts';
+import { gracePeriod, keysMissing } from '../errors.ts';
 
 /** A project, without its secrets. */
 export type RegisteredProject = Omit<
@@ -140,21 +140,28 @@ export class RegisteredProjects {
   /**
    * Stores the hash of a new secret key. The one before it becomes the previous one.
    * @param until ISO 8601, when the previous key ends. Undefined: at once.
+   * @param now at which an earlier previous key must have ended. Undefined: it ends.
    * @returns the project, undefined if it does not exist.
+   * @throws {CommandError} `grace_period`.
    */
   replaceSecretKey(
     projectId: string,
     hash: string,
     until: string | undefined,
+    now: Date | undefined,
   ): Promise<RegisteredProject | undefined> {
-    return this.#update(projectId, {
+    const isOver = '(attribute_not_exists(previousKeyUntil) OR previousKeyUntil <= :now)';
+    const change = {
       // A repetition would make the new key the previous one.
-      ConditionExpression: `${projectExists} AND secretKeyHash <> :hash`,
+      ConditionExpression: `${projectExists} AND secretKeyHash <> :hash${now ? ` AND ${isOver}` : ''}`,
       UpdateExpression:
         until === undefined
           ? 'SET secretKeyHash = :hash REMOVE previousKeyHash, previousKeyUntil'
           : 'SET previousKeyHash = secretKeyHash, previousKeyUntil = :until, secretKeyHash = :hash',
-      ExpressionAttributeValues: { ':hash': hash, ':until': until },
+      ExpressionAttributeValues: { ':hash': hash, ':until': until, ':now': now?.toISOString() },
+    };
+    return this.#update(projectId, change, ({ secretKeyHash, previousKeyUntil }) => {
+      if (secretKeyHash !== hash) throw gracePeriod(projectId, previousKeyUntil!);
     });
   }
 
@@ -256,11 +263,11 @@ export class RegisteredProjects {
   }
 
   /** Forgets the previous pair, unless the project has another one or none. @param publicKey of the pair. */
-  async dropPreviousPair(projectId: string, publicKey: string): Promise<void> {
+  async dropPreviousPair(projectId: string, publicKey: string, now: Date): Promise<void> {
     const ofProject = {
-      UpdateExpression: 'REMOVE previousVapidPublicKey',
+      UpdateExpression: 'SET vapidRotatedAt = :now REMOVE previousVapidPublicKey',
       ConditionExpression: 'previousVapidPublicKey = :key',
-      ExpressionAttributeValues: { ':key': publicKey },
+      ExpressionAttributeValues: { ':key': publicKey, ':now': now.toISOString() },
     };
     const ofKeys = { UpdateExpression: 'REMOVE previousPrivateKey' };
     try {
@@ -331,10 +338,14 @@ export class RegisteredProjects {
     return Item as Item | undefined;
   }
 
-  /** @returns undefined if there is no such project. */
+  /**
+   * @param expectDone throws if the change was refused, and not repeated.
+   * @returns undefined if there is no such project.
+   */
   async #update(
     projectId: string,
     change: Partial<UpdateCommandInput>,
+    expectDone: (item: ProjectItem) => void = () => {},
   ): Promise<RegisteredProject | undefined> {
     try {
       const { Attributes } = await this.#dynamo.send(
@@ -351,8 +362,10 @@ export class RegisteredProjects {
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
       if (error.Item?.secretKeyHash === undefined) return undefined;
+      const item = error.Item as unknown as ProjectItem;
+      expectDone(item);
       // The SDK has repeated a change whose response was lost.
-      return withoutKeys(error.Item as unknown as ProjectItem);
+      return withoutKeys(item);
     }
   }
 

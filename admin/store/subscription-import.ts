@@ -109,25 +109,28 @@ export function batchImport(
   // is cheaper than a write that fails.
   let startsWithLookUp = dryRun;
   return async (projectId, given) => {
-    let stored: Stored | undefined;
-    let batch: typeof given | undefined;
-    for (;;) {
+    for (let isRepeated = false; ; isRepeated = true) {
       const project = await projects.find(projectId);
       if (project === undefined) throw projectNotFound(projectId);
-      batch ??= await withoutErased(project, given);
+      const isLookedUp = startsWithLookUp || isRepeated;
+      const stored = isLookedUp ? await lookUp(project, given) : unknown(project);
+      // After the look-up: what that has not found may have been erased just before.
+      const batch = await withoutErased(project, given);
       if (batch.length === 0) return { ...none, erased: given.length, stored: [] };
-      if (startsWithLookUp || stored !== undefined) {
-        stored = await lookUp(project, batch);
+      if (isLookedUp) {
         const ownRoom = stored.room.parts[partitionOf(batch[0]!.endpointHash)]!;
         startsWithLookUp = dryRun || stored.items.size > 0 || ownRoom < batch.length;
-      } else {
-        const parts = Array(subscriberPartCount).fill(Number.POSITIVE_INFINITY);
-        stored = { items: new Map(), room: { cap: capOf(project), parts } };
       }
       const counts = await write(project, batch, stored);
       if (counts !== undefined) return { ...counts, erased: given.length - batch.length };
     }
   };
+
+  /** What a write assumes that comes without a look-up. */
+  function unknown(project: Project): Stored {
+    const parts = Array(subscriberPartCount).fill(Number.POSITIVE_INFINITY);
+    return { items: new Map(), room: { cap: capOf(project), parts } };
+  }
 
   /** The batch without the subscriptions whose browsers were erased. */
   async function withoutErased(

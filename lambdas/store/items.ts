@@ -38,7 +38,7 @@ export interface ProjectItem {
   readonly vapidPair: number;
   /** Public key of the pair before it, or of one from another service, until the operator drops that. */
   readonly previousVapidPublicKey?: string;
-  /** When the project last got a pair: ISO 8601. Absent: it has only had its first one. */
+  /** When the project last got or dropped a pair: ISO 8601. Absent: it has only had its first one. */
   readonly vapidRotatedAt?: string;
   readonly settings: SetSettings & { readonly name: string };
   /** ISO 8601. */

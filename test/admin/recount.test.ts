@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteCommand, type DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { projectRegistry } from '../../admin/project-registry.ts';
-import { countSeconds, recount } from '../../admin/recount.ts';
+import { countSeconds, isCountRight, recount } from '../../admin/recount.ts';
 import { sentNotifications } from '../../admin/sent-notifications.ts';
 import { projectTables } from '../../contract/infrastructure/tables.ts';
 import { ServiceError } from '../../contract/wire/errors.ts';
 import type { Project } from '../../contract/wire/project.ts';
 import { uuidV7 } from '../../lambdas/send/sending.ts';
+import { endpointHash, partitionOf, projectPart } from '../../lambdas/store/items.ts';
 import { sendStore } from '../../lambdas/store/sends.ts';
 import { subscriptionStore } from '../../lambdas/store/subscriptions.ts';
 import { useDatabase } from '../fixtures/database.ts';
@@ -234,4 +235,48 @@ test('of a count that loses one of its counters, the message does not say that n
 
 test('the time of a count is estimated from the number of subscribers', () => {
   expect([0, 10_000, 1_000_000, 10_000_000].map(countSeconds)).toEqual([1, 2, 8, 64]);
+});
+
+test('a counter is not called wrong because somebody leaves and somebody comes while it is compared', async () => {
+  const { project, stored } = await projectWith(9, 0);
+  const { dynamo } = database;
+  const partOf = ({ endpoint }: { readonly endpoint: { readonly href: string } }) =>
+    partitionOf(endpointHash(project, endpoint.href));
+  let waiting: Promise<unknown> = Promise.resolve();
+  let release = () => {};
+  // Each time, one who is counted already leaves, and comes with another endpoint, which is counted later.
+  const send = async (command: { readonly input: { readonly [name: string]: unknown } }) => {
+    const { Select, ExpressionAttributeValues } = command.input;
+    if (Select !== 'COUNT') return dynamo.send(command as never);
+    const [leaving] = stored;
+    const part = projectPart(project.ref, partOf(leaving!));
+    if (Object(ExpressionAttributeValues)[':part'] !== part) {
+      await waiting;
+      return dynamo.send(command as never);
+    }
+    const output = await dynamo.send(command as never);
+    await store().unsubscribe(project, leaving!.endpoint.href, Date.now());
+    let coming = subscription();
+    while (partOf(coming) === partOf(leaving!)) coming = subscription();
+    await store().save(project, coming, null);
+    stored[0] = coming;
+    release();
+    return output;
+  };
+  const hold = () => {
+    waiting = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  };
+  const busy: DynamoDBDocumentClient = Object.create(dynamo, {
+    send: {
+      value: (command: { readonly input: { readonly Select?: string } }) => {
+        if (command.input.Select !== 'COUNT') hold();
+        return send(command as never);
+      },
+    },
+  });
+  expect(await isCountRight({ dynamo: busy, tables: tables() }, project.ref)).toBe(true);
+  await setPart(project, 'subscribers#0', 100);
+  expect(await isCountRight({ dynamo: busy, tables: tables() }, project.ref)).toBe(false);
 });

@@ -123,6 +123,12 @@ async function lose(name: Restored) {
 
 const present = () => new Date().toISOString().slice(0, 7);
 
+/** The caps of the parts of this month's counter in the stack. */
+async function capsOfMonth() {
+  const usage = await readTable(database.dynamo, database.tables.USAGE_TABLE);
+  return usage.filter(({ period }) => String(period).startsWith(present())).map(({ cap }) => cap);
+}
+
 test('a missing project is restored as it was, with counters that are counted again', async () => {
   const { projectId, ref } = await backUp('shop', 20, { subscriberCap: 10 });
   await backup().registry.rotateVapid(projectId);
@@ -416,3 +422,42 @@ test.each([true, false])(
     expect(await stack().registry.usage(projectId)).toMatchObject({ subscribers: 0 });
   },
 );
+
+test('new keys after an interrupted restore that kept them: the project sends, as it says', async () => {
+  const { projectId } = await backUp('shop', 12);
+  await expect(restore({ pauses: true }, failingAfter(70))).rejects.toThrow('Interrupted.');
+  expect(await restore({ pauses: true, newKeys: true })).toMatchObject([{ project: 'created' }]);
+  expect((await stack().registry.get(projectId)).pausedAt).toBeUndefined();
+  expect(await capsOfMonth()).toEqual(Array(8).fill(undefined));
+});
+
+test('kept keys after an interrupted restore with new ones: no send begins', async () => {
+  await backUp('shop', 12);
+  await setMonth(names, (await backup().find('shop'))!.ref, present(), [2]);
+  await expect(restore({ newKeys: true }, failingAfter(42))).rejects.toThrow('Interrupted.');
+  expect(await restore({ pauses: true })).toMatchObject([{ pausedAt: expect.any(String) }]);
+  expect(await capsOfMonth()).toEqual(Array(8).fill('closed'));
+});
+
+test('a dry run counts what a lost project then gets', async () => {
+  await backUp('shop', 3);
+  await restore();
+  const project = (await stack().find('shop'))!;
+  await stack().subscriptions.removeBatch(project.ref, [
+    ...(await readTable(database.dynamo, database.tables.SUBSCRIPTIONS_TABLE))
+      .slice(0, 1)
+      .map(({ endpointHash: hash }) => hash as Uint8Array),
+  ]);
+  await lose('projects');
+  const added = { project: 'created', created: 1, unchanged: 2 };
+  expect(await restore({ addSubscriptions: true, dryRun: true })).toMatchObject([added]);
+  expect(await restore({ addSubscriptions: true })).toMatchObject([added]);
+});
+
+test('a dry run after an interruption counts what is left', async () => {
+  await backUp('shop', 12);
+  await expect(restore({}, failingAfter(53))).rejects.toThrow('Interrupted.');
+  const [dry] = await restore({ dryRun: true });
+  expect(await restore()).toMatchObject([{ created: dry!.created, unchanged: dry!.unchanged }]);
+  expect(dry!.unchanged).toBeGreaterThan(0);
+});

@@ -231,4 +231,14 @@ describe('dropPreviousVapid', () => {
     expect(await stored()).toEqual({ pairs: [], subscribers: 0 });
     expect(waits).toEqual([40_000]);
   });
+
+  test('repeated after an interruption, waits again until all functions have forgotten them', async () => {
+    await rotateLongAgo();
+    const interrupted = { onWait: () => {}, sleep: () => Promise.reject(new Error('Ctrl-C')) };
+    const options = { isForced: false, waiting: interrupted };
+    await expect(registry.dropPreviousVapid(projectId, options)).rejects.toThrow('Ctrl-C');
+    const waiting: Waiting = { onWait: () => {}, sleep: () => subscribe(1, 0) };
+    expect(await registry.dropPreviousVapid(projectId, { isForced: false, waiting })).toBe(1);
+    expect(await stored()).toEqual({ pairs: [], subscribers: 0 });
+  });
 });

@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { projectCard } from '../../../admin/commands/create.ts';
+import { runCarillon } from '../../../admin/commands/run.ts';
 import { newVapidPair } from '../../../admin/vapid-pair.ts';
 import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import {
@@ -20,6 +22,7 @@ import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { endpoint, subscription } from '../../fixtures/subscription.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
+import { testTerminal } from '../../fixtures/terminal.ts';
 
 const operator = useOperator();
 
@@ -546,6 +549,24 @@ describe('members', () => {
     }
   });
 
+  test('a key that somebody else ends meanwhile does not keep those in other projects', async () => {
+    const ids = ['a', 'b'].map((letter) => `${letter}-${randomUUID()}`);
+    const name = `Ann ${randomUUID()}`;
+    for (const id of ids) {
+      await operator.registry.create({ projectId: id, random: randomBytes });
+      await operator.registry.invite(id, { name, role: 'viewer', random: randomBytes });
+    }
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const terminal = { ...testTerminal({ isTTY: true }), input };
+    terminal.messages.once('data', async () => {
+      await operator.registry.revoke(ids[0]!, name);
+      input.end(`${name}\n`);
+    });
+    const args = ['revoke', '--name', name, '--local'];
+    expect(await runCarillon(args, terminal, join(operator.directory, 'local.json'))).toBe(0);
+    expect(await operator.registry.members(ids[1]!)).toEqual([]);
+  });
+
   test('a name that is nearly that of a member is asked about', async () => {
     const name = `Zoë ${randomUUID()}`;
     await operator.registry.invite(projectId, { name, role: 'viewer', random: randomBytes });
@@ -798,6 +819,25 @@ describe('users', () => {
         'Nothing is recorded of this browser, which was erased: look for its user id, too.\n',
       );
       expect(await audit(subscriptionJson().endpoint)).toBe('Nothing is recorded.\n');
+    });
+
+    it('is recorded for the projects that it has reached if another one is deleted meanwhile', async () => {
+      const other = `p-${randomUUID()}`;
+      await operator.registry.create({ projectId: other, random: randomBytes });
+      await subscribe('ada');
+      const input = Object.assign(new PassThrough(), { isTTY: true });
+      const terminal = { ...testTerminal({ isTTY: true }), input };
+      terminal.messages.once('data', async () => {
+        await operator.registry.remove(other);
+        input.end('ada\n');
+      });
+      const projects = [projectId, other].flatMap((id) => ['--project', id]);
+      const args = ['users', 'delete', 'ada', ...projects, '--local'];
+      expect(await runCarillon(args, terminal, join(operator.directory, 'local.json'))).toBe(1);
+      expect(await subscribers()).toBe(0);
+      expect(await operator.runJson(['audit', projectId, 'ada'])).toMatchObject([
+        { projectId, count: 1, failed: true },
+      ]);
     });
 
     it('takes a user id that starts with a hyphen after --', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { projectLines, readProjectFile } from '../../../admin/project-file.ts';
 import { WholeProjects } from '../../../admin/store/whole-projects.ts';
 import { projectTables } from '../../../contract/infrastructure/tables.ts';
+import { subscriptionStore } from '../../../lambdas/store/subscriptions.ts';
 import { importValues } from '../../fixtures/moved-subscriptions.ts';
 import { useOperator } from '../../fixtures/operator.ts';
 import { subscriptionJson } from '../../fixtures/subscription-lines.ts';
@@ -151,4 +152,30 @@ test('a file is replaced only after a question, and a project that changes meanw
   };
   for await (const text of projectLines(header, leaving)) texts.push(text);
   expect(texts.at(-1)).toBe('{"end":{"subscriptions":2}}\n');
+});
+
+test('who is erased while a project is exported stays away from the other stack', async () => {
+  const { dynamo, tables } = operator.database;
+  const whole = new WholeProjects(dynamo, projectTables(tables));
+  const { project, vapidKey, identityKey } = (await whole.find(projectId))!;
+  const { ref } = project;
+  const store = subscriptionStore(dynamo, projectTables(tables), () => new Date());
+  let hash: Uint8Array | undefined;
+  const leaving = {
+    ...{ project, vapidKey: vapidKey!, identityKey: identityKey!, months: new Map() },
+    erasures: () => whole.erasuresOf(ref),
+    async *subscriptions() {
+      for await (const page of whole.subscriptionsOf(ref)) {
+        yield page;
+        hash ??= page[0]?.endpointHash;
+      }
+      await store.erase(ref, undefined, [hash!]);
+    },
+  };
+  const limits = { SUBSCRIBER_CAP: 1, MONTHLY_SEND_CAP: 1, RATE_LIMIT_PER_MINUTE: 1 };
+  const header = { projectId, exportedAt: new Date().toISOString(), limits };
+  await writeFile(file, projectLines(header, leaving));
+  const erased = [];
+  for await (const page of (await readProjectFile(file)).erasures()) erased.push(...page);
+  expect(erased.map(({ endpointHash }) => endpointHash)).toEqual([hash]);
 });

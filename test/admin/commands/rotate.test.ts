@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { runCarillon } from '../../../admin/commands/run.ts';
 import { projectTables } from '../../../contract/infrastructure/tables.ts';
 import { identityKeyPattern, secretKeyPattern } from '../../../contract/wire/formats.ts';
 import type { ProjectRef } from '../../../contract/wire/project.ts';
@@ -7,6 +10,7 @@ import { keyed } from '../../fixtures/known-project.ts';
 import { type RunOptions, useOperator } from '../../fixtures/operator.ts';
 import { rotatedLongAgo } from '../../fixtures/rotated-long-ago.ts';
 import { subscription } from '../../fixtures/subscription.ts';
+import { testTerminal } from '../../fixtures/terminal.ts';
 
 const operator = useOperator();
 let projectId: string;
@@ -99,6 +103,20 @@ describe('secret', () => {
     const agreed = await rotate('secret', { typed: `${projectId}\n` });
     expect(agreed.code).toBe(0);
     expect(agreed.output).not.toContain(secretKey);
+  });
+
+  it('refuses to end a previous key that somebody else has kept while the operator was asked', async () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true });
+    const terminal = { ...testTerminal({ isTTY: true }), input };
+    let previousKeyUntil: string | undefined;
+    terminal.messages.once('data', async () => {
+      ({ previousKeyUntil } = await rotateJson('secret --grace 24h'));
+      input.end(`${projectId}\n`);
+    });
+    const args = ['rotate', projectId, 'secret', '--local'];
+    expect(await runCarillon(args, terminal, join(operator.directory, 'local.json'))).toBe(1);
+    expect(terminal.written().messages).toContain('A rotation would end it now.');
+    expect(await find()).toMatchObject({ previousKeyUntil });
   });
 
   it('refuses to end a previous key during its grace period, unless it is revoked', async () => {
@@ -200,6 +218,8 @@ describe('vapid --drop-previous', () => {
     await operator.registry
       .dropPreviousVapid(projectId, { isForced: true, waiting: interrupted })
       .catch(() => {});
+    const { dynamo, tables } = operator.database;
+    await rotatedLongAgo(dynamo, tables.PROJECTS_TABLE, projectId);
     const { code, output } = await rotate('vapid --drop-previous --revoke --yes');
     expect(code).toBe(0);
     expect(output).toBe(

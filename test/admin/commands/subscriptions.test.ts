@@ -423,6 +423,11 @@ describe('subscriptions prune', () => {
         'Would remove 3 subscriptions without a visit for 30 days; 2 kept.\n' +
         'This was a dry run: nothing was changed.\n',
     });
+    expect(await operator.runJson(prune('--unseen-days', '30', '--dry-run'))).toEqual({
+      dryRun: true,
+      removed: 3,
+      kept: 2,
+    });
     expect(await subscribers()).toBe(5);
   });
 

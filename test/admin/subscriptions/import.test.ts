@@ -154,6 +154,30 @@ it('does not bring back the user id of a browser that signs out between its look
   expect(stored).not.toHaveProperty('projectUser');
 });
 
+it('does not bring back a browser that is erased between its look-up and its write', async () => {
+  const { dynamo, tables } = database;
+  const json = subscriptionJson();
+  const texts = [JSON.stringify({ ...json, userId: 'ada' })];
+  await run({}, { texts: [JSON.stringify(json)] });
+  const store = subscriptionStore(dynamo, projectTables(tables), clock);
+  let isErased = false;
+  const send = async (command: BatchGetCommand) => {
+    const output = await dynamo.send(command);
+    const found = output.Responses?.[tables.SUBSCRIPTIONS_TABLE] ?? [];
+    if (command instanceof BatchGetCommand && found.length > 0 && !isErased) {
+      isErased = true;
+      await store.erase(project.ref, undefined, [endpointHash(project, json.endpoint)]);
+    }
+    return output;
+  };
+  const erasing = Object.create(dynamo, { send: { value: send } });
+  const projects = projectStore(dynamo, tables.PROJECTS_TABLE, clock);
+  const importing = batchImport(erasing, projectTables(tables), projects, 1000);
+  expect(await run({ importBatch: importing }, { texts })).toMatchObject({ created: 0, erased: 1 });
+  expect(isErased).toBe(true);
+  expect(await stored()).toEqual({ stored: 0, counted: 0 });
+});
+
 /** Imports two lines with further ones between them. @returns the counts and what is stored. */
 async function importRepeated(two: readonly PushSubscriptionJson[], linesBetween: number) {
   const other = await database.createProject({ subscriberCap: null });
