@@ -182,12 +182,14 @@ async function revokeAll({ registry, dryRun, print, confirm, next, note }: Conte
     const effect = `ends ${keys}: ${projectIds.join(', ')}`;
     await confirm({ effect, expected: name, label: 'name', refusal: 'Nothing was revoked.' });
     for (const projectId of projectIds) {
-      await registry.revoke(projectId, name).catch((error: unknown) => {
+      try {
+        await registry.revoke(projectId, name);
+        note({ projectId, member: name });
+      } catch (error) {
         // Somebody else was faster.
         const gone = ['member_not_found', 'project_not_found'];
         if (!gone.includes((error as Partial<CommandError>).code!)) throw error;
-      });
-      note({ projectId, member: name });
+      }
     }
   }
   const text = `${dryRun ? 'Would end' : 'Ended'} ${keys}, within 30 seconds: ${projectIds.join(', ')}.\n`;
