@@ -67,11 +67,12 @@ function restoreCommand(runOnStack: RunOnStack): Command {
           name,
           backupOf: backup?.time.toISOString(),
         }));
+        const got = dryRun ? 'would get' : 'got';
         const lines = [
           ...lost.map((one) => `${constructIdOf(one.table)}: ${planOf(one)}\n`),
           ...[...completed].map(
             ([table, lacks]) =>
-              `${constructIdOf(table)}: got ${lacks.map((lack) => lackTexts[lack]).join(', ')}\n`,
+              `${constructIdOf(table)}: ${got} ${lacks.map((lack) => lackTexts[lack]).join(', ')}\n`,
           ),
         ];
         print(

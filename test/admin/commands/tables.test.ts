@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteTableCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import {
   constructIdOf,
   projectTables,
@@ -65,3 +65,18 @@ test.each([...five.map((table) => [table]), [...five, 'rateLimits' as const]])(
     }
   },
 );
+
+test('a dry run says what a table would get', async () => {
+  const { dynamo, tables } = operator.database;
+  const names = projectTables(tables);
+  await dynamo.send(
+    new UpdateTimeToLiveCommand({
+      TableName: names.rateLimits,
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: false },
+    }),
+  );
+  const { output } = await operator.runLocal(['tables', 'restore', '--dry-run']);
+  expect(output).toContain(`${constructIdOf('rateLimits')}: would get the expiry of its items`);
+  await operator.runLocal(['tables', 'restore']);
+  expect((await doctor()).get('tables')).toMatch(/^ok: /);
+});
