@@ -93,7 +93,10 @@ export const sliceSizes = {
    */
   chunk: 9000,
   expectedChunk: 8700,
-  /** The next chunk is claimed when a write is due and no more than these wait, or than are pushed to in a second. */
+  /**
+   * The next chunk is claimed when a write is due and no more than these wait at any push service, or than are pushed to in a
+   * second.
+   */
   claimAhead: 1000,
   /** User ids of a slice that is delivered asynchronously. */
   users: 250,

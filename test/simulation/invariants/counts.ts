@@ -143,8 +143,8 @@ function isKeptFromWriting({ sliceWrites, pause }: EndedRun, { item }: SliceVers
 
 /**
  * A function that dies takes with it, beside the pushes that it has started, the recipients that it claims ahead: those
- * of one chunk, and of the second before. A chunk is as many positions as are planned for five seconds, whoever is there.
- * Beside them, those at push services that are slow, for whom no chunk waits.
+ * of one chunk, and those of a second who waited at each push service when it was claimed. A chunk is as many positions as
+ * are planned for five seconds, whoever is there. Beside them, those at push services that are slow, for whom no chunk waits.
  */
 function deathIsCheap(report: Report): Verdict[] {
   const { world, scenario } = report;
@@ -160,7 +160,9 @@ function deathIsCheap(report: Report): Verdict[] {
       const disturbedMs = to - from - world.undisturbedMs([everyone, requestId], { from, to });
       const waiting = (pace * disturbedMs) / 1000;
       const notStarted = pendingIn(version) - openOf(report, id, version);
-      const ahead = Math.ceil(pace * waitingSeconds) + inLastChunk(report, id, version, pace);
+      const services = new Set(unpushed(report, id, version).map(({ origin }) => classOf(origin)));
+      const waited = services.size * Math.ceil(pace * waitingSeconds);
+      const ahead = waited + inLastChunk(report, id, version, pace);
       return verdict(
         notStarted <= ahead + atSlowHosts(report, id, version) + waiting,
         () => `${id}: ${version.holder} died with ${notStarted} not started, at ${pace}/s`,
@@ -183,14 +185,18 @@ function inLastChunk(report: Report, id: string, version: SliceVersion, pace: nu
   return Math.max(...inStep) + (isSparse ? Math.ceil(planned / 2) : 0);
 }
 
-/** The claimed recipients at slow push services and at hosts that are not known by name, who were not pushed to. */
+/** The claimed recipients who were not pushed to, at slow push services and at hosts that are not known by name. */
 function atSlowHosts(report: Report, id: string, version: SliceVersion): number {
   const slow = new Set(report.world.slowOriginsOf(version.holder!).map(classOf)).add(otherHosts);
+  return unpushed(report, id, version).filter(({ origin }) => slow.has(classOf(origin))).length;
+}
+
+/** The claimed recipients who were not pushed to. */
+function unpushed(report: Report, id: string, version: SliceVersion) {
   const pushed = new Set(attemptsOf(report, id).map(({ path }) => path));
   return audienceOf(report, id, version).filter(
-    ({ origin, path, key }) =>
-      slow.has(classOf(origin)) && !pushed.has(path) && isClaimed(version, origin, key),
-  ).length;
+    ({ origin, path, key }) => !pushed.has(path) && isClaimed(version, origin, key),
+  );
 }
 
 /** The browsers that a slice of a broadcast may reach, with their keys. */
