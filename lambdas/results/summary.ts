@@ -106,9 +106,9 @@ function leftAt(
   { division: { respondedAsync }, sentAt }: Sent,
   slice: StoredSlice | undefined,
 ): number {
-  const leasedUntil = slice?.lease?.until;
   // Nobody claims a stopped slice.
-  if (slice?.stoppedAt !== undefined) return leasedUntil ?? 0;
+  if (slice?.stoppedAt !== undefined) return freeAt(slice);
+  const leasedUntil = slice?.lease?.until;
   const { startWithinMs, timeoutMs, clockDifferenceMs } = sliceTimeline;
   if (!respondedAsync) {
     // Until then, its request may end it.

@@ -123,11 +123,14 @@ describe('the status', () => {
     }
   });
 
-  test.each([false, true])('is stopping until the leases have run out', (respondedAsync) => {
-    const status = (ms: number) => statusOf([stopped(open), unleased], ms, respondedAsync);
-    expect(status(27_000)).toBe('stopping');
-    expect(status(27_001)).toBe('stopped');
-  });
+  test.each([false, true])(
+    'is stopping until the leases have run out by every clock',
+    (respondedAsync) => {
+      const status = (ms: number) => statusOf([stopped(open), unleased], ms, respondedAsync);
+      expect(status(28_000)).toBe('stopping');
+      expect(status(28_001)).toBe('stopped');
+    },
+  );
 
   test('is stopping while a slice that was not stopped may be worked on', () => {
     expect(statusOf([stopped(whole), undefined], 30_000)).toBe('stopping');
