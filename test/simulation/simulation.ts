@@ -25,7 +25,7 @@ import { Owner } from './owner-actor.ts';
 import { origins, PushServices, storedKeys, vapidPairs } from './push-services.ts';
 import { type Browser, type Call, randomScenario, type Scenario } from './scenario.ts';
 import { variables } from './variables.ts';
-import { World } from './world.ts';
+import { everyone, World } from './world.ts';
 
 export const firstRef = 'first' as ProjectRef;
 
@@ -325,9 +325,13 @@ export async function simulate(
       const wait = world.startsAt + command.at - scheduler.now;
       await scheduler.sleep(wait);
       if (command.kind === 'resume') for (const pause of pauses) pause.to = scheduler.now;
+      const from = scheduler.now;
       const isDone = await changeProject(world, command);
-      const pause = { from: scheduler.now, to: Number.POSITIVE_INFINITY };
-      if (command.kind === 'pause' && isDone) pauses.push(pause);
+      if (command.kind !== 'pause') continue;
+      const to = Number.POSITIVE_INFINITY;
+      if (isDone) pauses.push({ from: scheduler.now, to });
+      // The project may be paused without having stopped what is being sent: these pushes wait.
+      else world.disturb(everyone, { from, to });
     }
   }
 
