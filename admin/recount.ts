@@ -197,9 +197,9 @@ export async function isCountRight(
     const before = await readParts(deps.dynamo, counter);
     const rows = await countSubscriptions(deps, ref);
     const after = await readParts(deps.dynamo, counter);
-    const changes = sumOf(after.map((used = 0, part) => Math.abs(used - (before[part] ?? 0))));
-    const [least, most] = [sumOf(before), sumOf(after)].toSorted((one, other) => one - other);
-    if (rows >= least! - changes && rows <= most! + changes) return true;
+    const changes = sumOf(after.map((units = 0, part) => Math.abs(units - (before[part] ?? 0))));
+    const used = [sumOf(before), sumOf(after)];
+    if (rows >= Math.min(...used) - changes && rows <= Math.max(...used) + changes) return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@ import { encodeBase64url } from '../contract/wire/fields.ts';
 import type { MemberRole } from '../contract/wire/routes.ts';
 import { monthCounter, newParts, utcMonth } from '../lambdas/store/counters.ts';
 import type { IdentityKeyItem, ProjectItem } from '../lambdas/store/items.ts';
-import { projectOf, projectStore } from '../lambdas/store/projects.ts';
+import { projectStore } from '../lambdas/store/projects.ts';
 import { CommandError, ProjectNotFound, removalIncomplete } from './errors.ts';
 import { type RandomSource, withNewKeys } from './project-registry.ts';
 import { countSubscriptions, isCountRight, recount } from './recount.ts';
@@ -15,6 +15,8 @@ import {
   haveSameKeys,
   putIfMissing,
   UsableSubscriptions,
+  unstored,
+  withoutCap,
 } from './store/arriving-project.ts';
 import { type RegisteredProject, RegisteredProjects } from './store/registered-projects.ts';
 import { batchImport, importSubscriptions } from './store/subscription-import.ts';
@@ -270,11 +272,8 @@ export async function restoreProject(
     }
     const source = usable(to);
     // In a dry run, a lost project is not there yet.
-    const find = async () => projectOf(project);
-    const projects =
-      dryRun && state === 'lost'
-        ? { find, refresh: find }
-        : projectStore(dynamo, tables.projects, clock);
+    const isThere = !dryRun || state !== 'lost';
+    const projects = isThere ? projectStore(dynamo, tables.projects, clock) : unstored(project);
     const importBatch = batchImport(dynamo, tables, projects, options.deployedCap, dryRun);
     const deps = { projectId, importBatch, sleep: options.sleep };
     const counts = await importSubscriptions(source.items(), deps);
@@ -294,10 +293,7 @@ export async function restoreProject(
         else yield one;
     }
     // As it arrives: beside what an interrupted call has brought, and whatever the cap.
-    const { settings } = project;
-    const find = async () =>
-      projectOf({ ...project, settings: { ...settings, subscriberCap: null } });
-    const importBatch = batchImport(dynamo, tables, { find, refresh: find }, 0, true);
+    const importBatch = batchImport(dynamo, tables, unstored(withoutCap(project)), 0, true);
     const deps = { projectId, importBatch, sleep: options.sleep };
     const counts = await importSubscriptions(items(), deps);
     return { ...counts, erased: counts.erased + erased, keyDropped: source.keyDropped };

@@ -18,7 +18,7 @@ import type {
   SubscriptionItem,
   VapidKeyItem,
 } from '../../lambdas/store/items.ts';
-import { projectOf } from '../../lambdas/store/projects.ts';
+import { type ProjectStore, projectOf } from '../../lambdas/store/projects.ts';
 import { isVapidPair } from '../vapid-pair.ts';
 import { closeCounter, openCounter } from './closed-counters.ts';
 import {
@@ -76,6 +76,17 @@ export interface Arrival extends ImportCounts {
   readonly keyDropped: number;
 }
 
+/** The project as an import finds it, although it is not stored yet. */
+export function unstored(project: ProjectItem): Pick<ProjectStore, 'find' | 'refresh'> {
+  const find = async () => projectOf(project);
+  return { find, refresh: find };
+}
+
+/** Those who arrive with a project are counted whatever its cap: all have been accepted before. */
+export function withoutCap(project: ProjectItem): ProjectItem {
+  return { ...project, settings: { ...project.settings, subscriberCap: null } };
+}
+
 /**
  * Brings a project to a stack that has none with its id:
  *
@@ -116,9 +127,7 @@ export async function bringProject(
   for await (const page of erasures()) {
     await putMissing(tables.subscriptions, page, 'endpointHash');
   }
-  const found = projectOf({ ...project, settings: { ...project.settings, subscriberCap: null } });
-  const find = async () => found;
-  const importBatch = batchImport(dynamo, tables, { find, refresh: find }, 0);
+  const importBatch = batchImport(dynamo, tables, unstored(withoutCap(project)), 0);
   const usable = new UsableSubscriptions(project, subscriptions, onProgress);
   const counts = await importSubscriptions(usable.items(), { projectId, importBatch, sleep });
   // An interrupted call may have brought it with other keys, and so paused or not.

@@ -108,17 +108,11 @@ function leftAt(
 ): number {
   // Nobody claims a stopped slice.
   if (slice?.stoppedAt !== undefined) return freeAt(slice);
-  const leasedUntil = slice?.lease?.until;
   const { startWithinMs, timeoutMs, clockDifferenceMs } = sliceTimeline;
-  if (!respondedAsync) {
-    // Until then, its request may end it.
-    return (
-      Math.max(leasedUntil ?? 0, sentAt.getTime() + sendTimeline.timeoutMs) + clockDifferenceMs
-    );
-  }
-  // Lambda may start a repetition until its event is too old. That one may run as long as any function.
-  const lastEndAt = sentAt.getTime() + startWithinMs + timeoutMs;
-  return Math.max(leasedUntil ?? 0, lastEndAt) + clockDifferenceMs;
+  // Lambda may start a repetition until its event is too old. That one may run as long as any function. If a caller waits,
+  // the request may end the slice for as long as it runs.
+  const endsWithinMs = respondedAsync ? startWithinMs + timeoutMs : sendTimeline.timeoutMs;
+  return Math.max(freeAt(slice), sentAt.getTime() + endsWithinMs + clockDifferenceMs);
 }
 
 /** Whether nobody works on a slice, and nobody may later. */
